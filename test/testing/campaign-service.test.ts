@@ -5,7 +5,7 @@ import { caller, ok } from './rest.ts'
 const ada = { account: 'ada', platform: 'discord', pid: 'demo' }
 const reward = { address: `0x${'1'.repeat(40)}`, pid: 'demo', id: 'r', xp: 1 }
 
-test('a seed makes all IDs the same on each run', async () => {
+test('two services with the same seed generate the same IDs', async () => {
   const run = async (seed?: string) => {
     const service = createCampaignService({ seed, clock: createManualClock() })
     await caller(service.fetch).post('/user', { ...ada, account: 'new' })
@@ -16,7 +16,7 @@ test('a seed makes all IDs the same on each run', async () => {
   expect(await run()).not.toEqual(await run())
 })
 
-test('reset restores the start and does not change earlier snapshots', async () => {
+test('reset restores the initial state and does not change earlier snapshots', async () => {
   const service = createCampaignService({ seed: 7 })
   const { get, post } = caller(service.fetch)
   const before = service.state
@@ -118,7 +118,7 @@ describe('a later change of the seed', () => {
     Object.assign(campaigns[0] ?? {}, { name: 5 })
   }
 
-  test('does not change the content that reset restores', () => {
+  test('does not change the state that reset restores', () => {
     const seed = seedOf()
     const service = createCampaignService({ ...seed, seed: 7 })
     const before = service.exportSeed()

@@ -5,24 +5,24 @@ import { BASE_URL } from './rest.ts'
 
 const WALLET = `0x${'1'.repeat(40)}`
 const ada = { account: 'ada', platform: 'discord', pid: 'demo' }
-const renamed = { getCampaignInfo: { pid: 'id' }, getInviteCode: { code: 'invite' } }
+const queryNames = { getCampaignInfo: { pid: 'id' }, getInviteCode: { code: 'invite' } }
 
-const closing: (() => Promise<void>)[] = []
+const closes: (() => Promise<void>)[] = []
 afterEach(async () => {
-  for (const close of closing.splice(0)) await close()
+  for (const close of closes.splice(0)) await close()
 })
 
 const connect = async (way: 'fetch' | 'listen', service: CampaignService): Promise<CampaignClient> => {
-  const options = { accessToken: 'any', queryNames: renamed, webhookRegistrationPath: 'webhook' }
+  const options = { accessToken: 'any', queryNames: queryNames, webhookRegistrationPath: 'webhook' }
   if (way === 'fetch') return new CampaignClient({ ...options, baseUrl: BASE_URL, fetch: service.fetch })
   const server = await service.listen()
-  closing.push(server.close)
+  closes.push(server.close)
   return new CampaignClient({ ...options, baseUrl: server.url })
 }
 
 describe.each(['fetch', 'listen'] as const)('the client over %s', (way) => {
   test('calls all eleven methods', async () => {
-    const service = createCampaignService({ queryNames: renamed })
+    const service = createCampaignService({ queryNames })
     const client = await connect(way, service)
     expect(await client.getUserProgress(ada)).toMatchObject({ user_id: 'ada', total: 1215 })
     await client.rewardWallet({ address: WALLET, pid: 'demo', id: 'r', xp: 1 })

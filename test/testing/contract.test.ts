@@ -5,8 +5,8 @@ import { BASE_URL } from './rest.ts'
 
 /** Returns the type of every field, at every depth. */
 function shapeOf(value: unknown): unknown {
-  if (Array.isArray(value)) return typeof value[0] === 'object' ? [shapeOf(value[0])] : 'texts'
-  // Metadata has any fields.
+  if (Array.isArray(value)) return typeof value[0] === 'object' ? [shapeOf(value[0])] : 'strings'
+  // Metadata may have any fields: do not compare them.
   const isMetadata = (name: string): boolean => name === 'meta'
   if (typeof value !== 'object' || value === null) return typeof value
   return Object.fromEntries(

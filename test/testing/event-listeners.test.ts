@@ -7,7 +7,7 @@ import {
 } from 'campaign-client/testing'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { campaigns, steps, use } from './random-use.ts'
+import { campaigns, run, steps } from './random-use.ts'
 import { caller, ok } from './rest.ts'
 
 const HOOK = 'https://partner.example/hook'
@@ -15,7 +15,7 @@ const SECRET = 'the secret of the hook'
 const ada = { account: 'ada', platform: 'discord', pid: 'demo' }
 const reward = { address: `0x${'1'.repeat(40)}`, pid: 'demo', id: 'r', xp: 1 }
 
-const watched = (status = 200) => {
+const startWithListener = (status = 200) => {
   const clock = createManualClock({ startMs: 1000 })
   const service = createCampaignService({ clock, seed: 7, deliver: () => new Response(null, { status }) })
   const events: ServiceEvent[] = []
@@ -24,8 +24,8 @@ const watched = (status = 200) => {
 }
 
 describe('subscribe', () => {
-  test('reports the changes of a request, then the request with its answer', async () => {
-    const { post, events, service } = watched()
+  test('reports the state changes of a request, then the request with its answer', async () => {
+    const { post, events, service } = startWithListener()
     await post('/wallet/reward', reward)
     expect(events).toEqual([
       {
@@ -47,7 +47,7 @@ describe('subscribe', () => {
   })
 
   test('reports the reason of a refused request, and no state change', async () => {
-    const { get, post, events } = watched()
+    const { get, post, events } = startWithListener()
     await post('/wallet/reward', { ...reward, id: 'reward-ada-1' })
     await get('/campaign/info', { pid: 'demo' })
     expect(events).toMatchObject([
@@ -61,8 +61,8 @@ describe('subscribe', () => {
     expect(events).toHaveLength(2)
   })
 
-  test('reports when a fault is ordered, used and cancelled, without an answer when the client gets none', async () => {
-    const { service, post, events } = watched()
+  test('reports when a fault is ordered, used and cancelled, and has no answer if the client gets none', async () => {
+    const { service, post, events } = startWithListener()
     const fault = service.fail({ on: 'rewardWallet', kind: 'reset', times: 2 })
     await post('/wallet/reward', reward).catch(() => {})
     fault.cancel()
@@ -79,7 +79,7 @@ describe('subscribe', () => {
   })
 
   test('reports each state of a delivery', async () => {
-    const { service, clock, events } = watched(503)
+    const { service, clock, events } = startWithListener(503)
     service.registerWebhook({ url: HOOK, hook_id: 'h', secret: SECRET })
     service.emit({ kind: 'custom', payload: {} })
     await clock.advance(5_000)
@@ -94,7 +94,7 @@ describe('subscribe', () => {
   })
 
   test('reports when a webhook is registered, replaced or unregistered, by the API or the service', async () => {
-    const { service, post, events } = watched()
+    const { service, post, events } = startWithListener()
     await post('/webhook', { scope: 'user_activity', url: HOOK, hook_id: 'h', secret: SECRET })
     service.registerWebhook({ url: `${HOOK}/2`, hook_id: 'h' })
     service.unregisterWebhook('h')
@@ -108,7 +108,7 @@ describe('subscribe', () => {
   })
 
   test('reports each move of the clock', async () => {
-    const { clock, events } = watched()
+    const { clock, events } = startWithListener()
     clock.setTimeout(() => {}, 10)
     await clock.advance(30)
     await clock.advance(0)
@@ -119,7 +119,7 @@ describe('subscribe', () => {
   })
 
   test('reports a reset as one event', () => {
-    const { service, events } = watched()
+    const { service, events } = startWithListener()
     service.registerWebhook({ url: HOOK })
     service.fail({ kind: 'reset' })
     events.length = 0
@@ -129,14 +129,14 @@ describe('subscribe', () => {
 
   test('reports every change of the state, for random calls', async () => {
     await fc.assert(
-      fc.asyncProperty(steps, async (done) => {
+      fc.asyncProperty(steps, async (calls) => {
         const service = createCampaignService({ campaigns, seed: 's', deliver: () => new Response() })
-        const told = replay(service.state)
+        const replayed = replay(service.state)
         service.subscribe((event) => {
-          if (event.kind === 'state_changed') told.add(event.changed)
+          if (event.kind === 'state_changed') replayed.add(event.changed)
         })
-        await use(service, done)
-        expect(told.state()).toEqual({ ...service.state, entries: byId(service.state.entries) })
+        await run(service, calls)
+        expect(replayed.state()).toEqual({ ...service.state, entries: byId(service.state.entries) })
       }),
       { numRuns: 60 },
     )
@@ -145,7 +145,7 @@ describe('subscribe', () => {
 
 const byId = (entries: readonly EntrySnapshot[]) => new Map(entries.map((entry) => [entry.id, entry]))
 
-/** A copy of the state that is updated by events only. */
+/** Copies a state. Only events update the copy. */
 function replay({ entries, awards, values }: StateSnapshot) {
   const known = byId(entries)
   return {
@@ -159,43 +159,43 @@ function replay({ entries, awards, values }: StateSnapshot) {
 }
 
 describe('a subscription', () => {
-  test('ends once, and does not end another subscription of the same listener', async () => {
-    const { service, get } = watched()
-    let heard = 0
-    const listener = () => void heard++
-    const first = service.subscribe(listener)
+  test('can be ended twice without ending another subscription of the same listener', async () => {
+    const { service, get } = startWithListener()
+    let calls = 0
+    const listener = () => void calls++
+    const stopFirst = service.subscribe(listener)
     service.subscribe(listener)
     await get('/campaign/info', { pid: 'demo' })
-    first()
-    first()
+    stopFirst()
+    stopFirst()
     await get('/campaign/info', { pid: 'demo' })
-    expect(heard).toBe(2 + 1)
+    expect(calls).toBe(2 + 1)
   })
 
-  test('watches the clock only while there are listeners', async () => {
+  test('listens to the clock only while the service has listeners', async () => {
     const clock = createManualClock()
-    let watching = 0
-    const counted = {
+    let clockListeners = 0
+    const countingClock = {
       ...clock,
       onMove(listener: () => void) {
-        watching++
+        clockListeners++
         const stop = clock.onMove?.(listener)
         return () => {
-          watching--
+          clockListeners--
           stop?.()
         }
       },
     }
-    const service = createCampaignService({ clock: counted })
-    expect(watching).toBe(0)
+    const service = createCampaignService({ clock: countingClock })
+    expect(clockListeners).toBe(0)
     const stops = [service.subscribe(() => {}), service.subscribe(() => {})]
-    expect(watching).toBe(1)
+    expect(clockListeners).toBe(1)
     for (const stop of stops) stop()
-    expect(watching).toBe(0)
+    expect(clockListeners).toBe(0)
   })
 
   test('delivers events in order when a listener causes events or ends another subscription', () => {
-    const { service, kinds } = watched()
+    const { service, kinds } = startWithListener()
     const late: string[] = []
     const stop = service.subscribe((event) => {
       if (event.kind === 'fault_changed' && event.change === 'ordered') service.registerWebhook({ url: HOOK })
@@ -214,17 +214,17 @@ describe('a subscription', () => {
     process.removeAllListeners('uncaughtException')
     process.on('uncaughtException', (error) => uncaught.push(error))
     try {
-      const { service, get, events } = watched()
+      const { service, get, events } = startWithListener()
       service.subscribe(() => {
-        throw new Error('an assertion')
+        throw new Error('synchronous')
       })
       service.subscribe(async () => {
-        throw new Error('a later one')
+        throw new Error('asynchronous')
       })
       expect(await get('/code', { code: 'UNUSED-2026', pid: 'demo' })).toMatchObject(ok({ used_by: [] }))
       await new Promise((resolve) => setTimeout(resolve, 1))
       expect(events).toHaveLength(1)
-      expect(uncaught).toMatchObject([{ message: 'an assertion' }, { message: 'a later one' }])
+      expect(uncaught).toMatchObject([{ message: 'synchronous' }, { message: 'asynchronous' }])
     } finally {
       process.removeAllListeners('uncaughtException')
       for (const listener of listeners) process.on('uncaughtException', listener)
@@ -238,7 +238,7 @@ describe('a subscription', () => {
   })
 
   test('does not deliver earlier events', async () => {
-    const { service, post, events, stop } = watched()
+    const { service, post, events, stop } = startWithListener()
     stop()
     await post('/wallet/reward', reward)
     service.subscribe((event) => events.push(event))

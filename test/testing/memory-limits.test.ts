@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { caller } from './rest.ts'
 import { emitFollow, HOOK, start } from './webhooks/start-service.ts'
 
-describe('requests', () => {
+describe('the log of requests', () => {
   test('keeps the latest 10 000 requests and counts the discarded ones', async () => {
     const service = createCampaignService()
     const { raw } = caller(service.fetch)
@@ -29,7 +29,7 @@ describe('requests', () => {
     expect(requests[0]?.id).toBe(discarded.requests + 1)
   }, 60_000)
 
-  test('does not count the size of discarded requests', async () => {
+  test('does not count discarded requests towards its size', async () => {
     const service = createCampaignService()
     const { raw } = caller(service.fetch)
     const body = 'x'.repeat(300_000)
@@ -44,7 +44,7 @@ describe('requests', () => {
   }, 60_000)
 })
 
-test('the latest 10 000 ended deliveries are kept, and all pending ones', async () => {
+test('the latest 10 000 ended deliveries and all pending deliveries are kept', async () => {
   const { service } = start((_request, index) => new Response(null, { status: index === 0 ? 503 : 200 }))
   service.registerWebhook({ url: HOOK })
   const pending = service.emit(emitFollow)
@@ -58,7 +58,7 @@ test('the latest 10 000 ended deliveries are kept, and all pending ones', async 
   expect(service.deliveries.some(({ id }) => id === first.id)).toBe(false)
 }, 60_000)
 
-test('ended deliveries are discarded above 50 MB of payloads, and counted', async () => {
+test('ended deliveries above 50 MB of payloads are discarded and counted', async () => {
   const { service } = start()
   service.registerWebhook({ url: HOOK })
   const send = async (length: number) => {

@@ -22,7 +22,7 @@ test('the handlers answer the global fetch from the service', async () => {
   expect((await get('/nothing')).status).toBe(404)
 })
 
-test('a lost answer is a network error', async () => {
+test('a lost answer is a network error, and a status fault is an answer', async () => {
   service.fail({ kind: 'applied_then_reset' })
   await expect(post('/wallet/reward', reward)).rejects.toThrow('Failed to fetch')
   expect(service.state.awards).toHaveLength(1)
@@ -61,7 +61,7 @@ test.each([
   '/api/v1',
   'https://h/api/v1?x',
   'https://h/api/v1#x',
-])('a baseUrl like %s is refused', (baseUrl) => {
+])('campaignHandlers refuses the baseUrl %s', (baseUrl) => {
   expect(() => campaignHandlers(service, { baseUrl })).toThrow(/^campaignHandlers: baseUrl must/)
 })
 

@@ -2,7 +2,7 @@ import type { CampaignSeed, CampaignService } from 'campaign-client/testing'
 import fc from 'fast-check'
 import { caller } from './rest.ts'
 
-/** Two campaigns for random calls. */
+/** Two campaigns for the random calls of `steps`. */
 export const campaigns: readonly CampaignSeed[] = [
   {
     id: 'one',
@@ -85,13 +85,14 @@ const step = fc.oneof(
 
 export const steps = fc.array(step, { maxLength: 30 })
 
-export type Step = typeof step extends fc.Arbitrary<infer One> ? One : never
+export type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never
 
-export async function use(service: CampaignService, done: readonly Step[]): Promise<void> {
+/** Makes the calls in order and waits for the deliveries. */
+export async function run(service: CampaignService, calls: readonly Step[]): Promise<void> {
   const { post } = caller(service.fetch)
-  for (const one of done) {
-    if ('path' in one) await post(one.path, one.body)
-    else completeIfPossible(service, one.task)
+  for (const call of calls) {
+    if ('path' in call) await post(call.path, call.body)
+    else completeIfPossible(service, call.task)
   }
   await service.settle()
 }

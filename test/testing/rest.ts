@@ -1,10 +1,11 @@
-/** Calls the service without the client. */
+/** An answer of the service. */
 export interface Answer {
   status: number
   headers: Headers
   body: unknown
 }
 
+/** Calls the service without the client. */
 export interface Caller {
   get(path: string, query?: Record<string, string>, init?: RequestInit): Promise<Answer>
   post(path: string, body: unknown, init?: RequestInit): Promise<Answer>
@@ -43,7 +44,7 @@ export const ok = (data?: unknown) => ({
 
 const MESSAGES = { 400: 'bad request', 401: 'unauthorized', 403: 'access denied', 500: 'internal error' }
 
-/** The standard error envelope of the interface, with `success: true`. */
+/** An answer with the standard error envelope, in which `success` is true. */
 export const refused = (status: keyof typeof MESSAGES) => ({
   status,
   body: { success: true, error: { code: status, message: MESSAGES[status] } },

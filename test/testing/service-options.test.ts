@@ -9,11 +9,11 @@ interface Misspelt {
   readonly message: RegExp
 }
 
-const seeded = (seed: object) => createCampaignService({ campaigns: [{ id: 'demo', ...seed } as never] })
+const withCampaign = (seed: object) => createCampaignService({ campaigns: [{ id: 'demo', ...seed } as never] })
 const service = () => {
-  const made = createCampaignService()
-  made.registerWebhook({ url: 'https://partner.example/hook' })
-  return made
+  const created = createCampaignService()
+  created.registerWebhook({ url: 'https://partner.example/hook' })
+  return created
 }
 const ada = { account: 'ada', platform: 'discord', pid: 'demo' }
 
@@ -40,55 +40,55 @@ const misspelt: readonly Misspelt[] = [
   },
   {
     subject: 'a campaign',
-    call: seeded,
+    call: withCampaign,
     options: { action: [] },
     message:
       /^createCampaignService: campaigns\.0\.action is not an option; the options are id, name, .*, actions, quests, challenges, /,
   },
   {
     subject: 'a task',
-    call: seeded,
+    call: withCampaign,
     options: { actions: [{ id: 't' }, { id: 'u', dep: ['t'] }] },
     message:
       /^createCampaignService: campaigns\.0\.actions\.1\.dep is not an option; the options are id, .*, deps, .*, is_optional$/,
   },
   {
     subject: 'a quest',
-    call: seeded,
+    call: withCampaign,
     options: { actions: [{ id: 't' }], quests: [{ id: 'q', actions: ['t'], recurrence: 'daily' }] },
     message:
       /^createCampaignService: campaigns\.0\.quests\.0\.recurrence is not an option; the options are id, name, xp, .*, actions$/,
   },
   {
     subject: 'a challenge',
-    call: seeded,
+    call: withCampaign,
     options: { challenges: [{ id: 'c', actions: ['t'] }] },
     message:
       /^createCampaignService: campaigns\.0\.challenges\.0\.actions is not an option; the options are id, name, xp, xp_mul, meta, deps$/,
   },
   {
     subject: 'a season',
-    call: seeded,
+    call: withCampaign,
     options: { seasons: [{ name: 's', max_xp: 1, min_xp: 0 }] },
     message: /^createCampaignService: campaigns\.0\.seasons\.0\.min_xp is not an option; the options are name, max_xp$/,
   },
   {
     subject: 'a user',
-    call: seeded,
+    call: withCampaign,
     options: { users: [{ account: 'ada', platform: 'web', refId: 'r' }] },
     message:
       /^createCampaignService: campaigns\.0\.users\.0\.refId is not an option; the options are id, account, .*, referrer, ref_id$/,
   },
   {
     subject: 'an account of a user',
-    call: seeded,
+    call: withCampaign,
     options: { users: [{ account: 'ada', platform: 'web', profiles: [{ account: 'a', platform: 'p', acount: 'b' }] }] },
     message:
       /^createCampaignService: campaigns\.0\.users\.0\.profiles\.0\.acount is not an option; the options are account, platform$/,
   },
   {
     subject: 'an invite code',
-    call: seeded,
+    call: withCampaign,
     options: { invite_codes: [{ code: 'c', usedBy: ['ada'] }] },
     message:
       /^createCampaignService: campaigns\.0\.invite_codes\.0\.usedBy is not an option; the options are code, used_by$/,
@@ -107,7 +107,7 @@ const misspelt: readonly Misspelt[] = [
     message: /^fail of kind reset: status is not an option; the options are kind, on, times, applied$/,
   },
   {
-    subject: 'a fault without a delay',
+    subject: 'a fault of a kind without delayMs',
     call: (options) => service().fail(options),
     options: { kind: 'stall', delayMs: 5 },
     message: /^fail of kind stall: delayMs is not an option; the options are kind, on, times$/,
@@ -167,19 +167,19 @@ describe('a misspelt option', () => {
       { ...ada, hookId: 'a' },
       'the options are account, platform, pid, hook_id, url',
     ],
-  ])('of %s rejects', async (name, call, options, known) => {
+  ])('of %s rejects the call', async (name, call, options, known) => {
     const refused = call(options as never)
     await expect(refused).rejects.toThrow(TypeError)
     await expect(refused).rejects.toThrow(new RegExp(`^${name}: (?:prot|hookId) is not an option; ${known}$`))
   })
 
   test('is refused before anything changes', async () => {
-    const made = service()
-    expect(() => made.registerWebhook({ url: 'https://x.example', hook_id: 'h', secert: 'x' } as never)).toThrow()
-    expect(() => made.fail({ kind: 'hang', times: 2, onn: 'rewardWallet' } as never)).toThrow()
-    expect(made.webhooks).toHaveLength(1)
+    const created = service()
+    expect(() => created.registerWebhook({ url: 'https://x.example', hook_id: 'h', secert: 'x' } as never)).toThrow()
+    expect(() => created.fail({ kind: 'hang', times: 2, onn: 'rewardWallet' } as never)).toThrow()
+    expect(created.webhooks).toHaveLength(1)
     const headers = { authorization: 'Bearer any' }
-    expect((await made.fetch('https://x.example/api/v1/campaign/info?pid=demo', { headers })).status).toBe(200)
+    expect((await created.fetch('https://x.example/api/v1/campaign/info?pid=demo', { headers })).status).toBe(200)
   })
 })
 
@@ -190,12 +190,12 @@ describe('valid options', () => {
 
   test('metadata and payloads may have any fields', () => {
     const reward = { id: 'r', reward: 'badge', type: 'nft', issued_at: 5 }
-    const made = seeded({
+    const created = withCampaign({
       actions: [{ id: 't', meta: { anything: { goes: true } } }],
       users: [{ account: 'ada', platform: 'web', rewards: [reward] }],
     })
-    expect(made.state.entries).toHaveLength(1)
-    expect(made.emit({ kind: 'custom', payload: { any: 'thing' } }).body).toContain('"any":"thing"')
+    expect(created.state.entries).toHaveLength(1)
+    expect(created.emit({ kind: 'custom', payload: { any: 'thing' } }).body).toContain('"any":"thing"')
   })
 })
 
@@ -213,12 +213,12 @@ describe('a value of the wrong type', () => {
     ],
     [
       'a task',
-      () => seeded({ actions: [null] }),
+      () => withCampaign({ actions: [null] }),
       /^createCampaignService: campaigns\.0\.actions\.0 expected object, received null$/,
     ],
     [
       'a user',
-      () => seeded({ users: [undefined] }),
+      () => withCampaign({ users: [undefined] }),
       /^createCampaignService: campaigns\.0\.users\.0 expected object, received undefined$/,
     ],
     [
@@ -233,7 +233,7 @@ describe('a value of the wrong type', () => {
     ],
     ['a fault', () => service().fail(undefined as never), /^fail: kind must be 'status' or 'reset' or 'hang' or /],
     [
-      'a fault by its kind alone',
+      'the kind in place of the options of a fault',
       () => service().fail('reset' as never),
       /^fail: kind must be 'status' or 'reset' or 'hang' or /,
     ],

@@ -2,7 +2,7 @@ import { createCampaignService, createManualClock } from 'campaign-client/testin
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 
 describe('createManualClock', () => {
-  test('stands still until it is moved', async () => {
+  test('does not advance by itself', async () => {
     const clock = createManualClock({ startMs: 1000 })
     expect(clock.now()).toBe(1000)
     await clock.advance(0)
@@ -11,17 +11,17 @@ describe('createManualClock', () => {
     expect(clock.now()).toBe(1250)
   })
 
-  test('runs timers in order at their own times, also timers that other timers set', async () => {
+  test('runs timers in order at their own times, including timers set by other timers', async () => {
     const clock = createManualClock({ startMs: 0 })
     const seen: string[] = []
-    const note = (name: string) => () => seen.push(`${name}@${clock.now()}`)
-    clock.setTimeout(note('c'), 30)
-    clock.setTimeout(note('a'), 10)
-    clock.setTimeout(note('b'), 10)
+    const record = (name: string) => () => seen.push(`${name}@${clock.now()}`)
+    clock.setTimeout(record('c'), 30)
+    clock.setTimeout(record('a'), 10)
+    clock.setTimeout(record('b'), 10)
     clock.setTimeout(() => {
-      note('d')()
-      clock.setTimeout(note('e'), 5)
-      clock.setTimeout(note('late'), 6)
+      record('d')()
+      clock.setTimeout(record('e'), 5)
+      clock.setTimeout(record('late'), 6)
     }, 35)
     await clock.advance(40)
     expect(seen).toEqual(['a@10', 'b@10', 'c@30', 'd@35', 'e@40'])
@@ -42,7 +42,7 @@ describe('createManualClock', () => {
     expect(ran).toBe(false)
   })
 
-  test('waits for tracked work, but not for work that hangs', async () => {
+  test('waits for tracked work, but at most patienceMs', async () => {
     const clock = createManualClock({ startMs: 0, patienceMs: 20 })
     const order: string[] = []
     clock.track?.(
@@ -93,7 +93,7 @@ describe('createManualClock', () => {
     expect(service.deliveries).toMatchObject([{ state: 'undelivered', attempts: { length: 5 } }])
   })
 
-  test('has the earliest of several retries as nextRetryAt', async () => {
+  test('works with nextRetryAt, which is the earliest of several retries', async () => {
     const clock = createManualClock({ startMs: 0 })
     const service = createCampaignService({ clock, deliver: () => new Response(null, { status: 503 }) })
     service.registerWebhook({ url: 'https://partner.example/hook' })
@@ -121,7 +121,7 @@ describe('createManualClock', () => {
       expect(ranAt).toEqual([1300])
     })
 
-    test('restores the system’s time of a running clock', async () => {
+    test('restores the system time of a running clock', async () => {
       const clock = createManualClock({ running: true })
       await clock.advance(3_600_000)
       clock.reset()
@@ -130,50 +130,50 @@ describe('createManualClock', () => {
 
     test('ends the current advance and continues with queued ones', async () => {
       const clock = createManualClock({ startMs: 0 })
-      const moves = [clock.advance(1000), clock.advance(10)]
+      const advances = [clock.advance(1000), clock.advance(10)]
       clock.setTimeout(() => {}, 500)
       await new Promise((resolve) => setTimeout(resolve, 0))
       clock.reset()
-      await Promise.all(moves)
+      await Promise.all(advances)
       expect(clock.now()).toBe(10)
     })
 
     test('calls the listeners only when the time changes', async () => {
       const clock = createManualClock({ startMs: 0 })
       await clock.advance(5)
-      const heard: number[] = []
-      const stopListening = clock.onMove?.(() => heard.push(clock.now()))
+      const times: number[] = []
+      const stopListening = clock.onMove?.(() => times.push(clock.now()))
       clock.reset()
       clock.reset()
-      expect(heard).toEqual([0])
+      expect(times).toEqual([0])
       stopListening?.()
       await clock.advance(5)
-      expect(heard).toEqual([0])
+      expect(times).toEqual([0])
     })
   })
 
-  describe('several concurrent moves', () => {
+  describe('several concurrent calls of advance', () => {
     test('add up, and each call resolves at its own time', async () => {
       const clock = createManualClock({ startMs: 0 })
       const seen: string[] = []
-      const note = (name: string) => () => seen.push(`${name}@${clock.now()}`)
-      clock.setTimeout(() => clock.setTimeout(note('set by a timer'), 3_000), 4_000)
+      const record = (name: string) => () => seen.push(`${name}@${clock.now()}`)
+      clock.setTimeout(() => clock.setTimeout(record('set by a timer'), 3_000), 4_000)
       await Promise.all([
-        clock.advance(5_000).then(note('first')),
-        clock.advance(30_000).then(note('second')),
-        clock.advanceTo(36_000).then(note('third')),
-        clock.advanceTo(1_000).then(note('one that has passed')),
+        clock.advance(5_000).then(record('first')),
+        clock.advance(30_000).then(record('second')),
+        clock.advanceTo(36_000).then(record('third')),
+        clock.advanceTo(1_000).then(record('time in the past')),
       ])
       expect(seen).toEqual([
         'first@5000',
         'set by a timer@7000',
         'second@35000',
         'third@36000',
-        'one that has passed@36000',
+        'time in the past@36000',
       ])
     })
 
-    test('add up with a move from a timer', async () => {
+    test('add up with a call from a timer', async () => {
       const clock = createManualClock({ startMs: 0 })
       clock.setTimeout(() => void clock.advance(100), 20)
       void clock.advance(5_000)
@@ -207,10 +207,10 @@ describe('createManualClock', () => {
       expect(service.deliveries).toMatchObject([{ state: 'delivered' }])
     })
 
-    test('continue after one of them fails', async () => {
+    test('continue after one call fails', async () => {
       const clock = createManualClock({ startMs: 0 })
       clock.setTimeout(() => {
-        throw new Error('of the timer')
+        throw new Error('timer failed')
       }, 10)
       const outcomes = await Promise.allSettled([20, -1, LATEST, 30].map((ms) => clock.advance(ms)))
       expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected', 'fulfilled'])
@@ -235,7 +235,7 @@ describe('createManualClock', () => {
 /** The last time of a Date. */
 const LATEST = 8.64e15
 
-test('no clock moves beyond the last time of a Date', async () => {
+test('a clock cannot advance beyond the last time of a Date', async () => {
   const clock = createManualClock()
   await expect(clock.advance(LATEST)).rejects.toThrow(RangeError)
   await expect(clock.advanceTo(LATEST + 1)).rejects.toThrow(RangeError)
@@ -259,17 +259,17 @@ describe('a running clock', () => {
     expect(clock.now()).toBe(LATEST)
   })
 
-  /** Waits for a move, under fake timers. */
-  const moved = async (moving: Promise<void>): Promise<void> => {
+  /** Waits for a call of `advance` with fake timers. */
+  const advanced = async (call: Promise<void>): Promise<void> => {
     let done = false
-    const ended = moving.then(() => {
+    const ended = call.then(() => {
       done = true
     })
     while (!done) await vi.advanceTimersByTimeAsync(1)
     await ended
   }
 
-  test('starts at the system’s time and runs at its speed', () => {
+  test('starts at the system time and runs at its speed', () => {
     const clock = createManualClock({ running: true })
     expect(clock.now()).toBe(1_000_000)
     vi.advanceTimersByTime(250)
@@ -277,23 +277,23 @@ describe('a running clock', () => {
     expect(createManualClock({ running: true, startMs: 5 }).now()).toBe(5)
   })
 
-  test('ignores changes of the system’s time of day', () => {
+  test('ignores changes of the system time', () => {
     const clock = createManualClock({ running: true })
     vi.setSystemTime(5)
     expect(clock.now()).toBe(1_000_000)
   })
 
-  test('runs timers as they become due, in order, and drops cleared ones', () => {
+  test('runs timers when they are due, in order, except cleared timers', () => {
     const clock = createManualClock({ running: true, startMs: 0 })
     const seen: string[] = []
-    const note = (name: string) => () => seen.push(`${name}@${clock.now()}`)
+    const record = (name: string) => () => seen.push(`${name}@${clock.now()}`)
     clock.setTimeout(() => {
-      note('a')()
-      clock.setTimeout(note('b'), 5)
+      record('a')()
+      clock.setTimeout(record('b'), 5)
     }, 10)
-    clock.setTimeout(note('d'), 40)
-    clock.setTimeout(note('c'), 30)
-    clock.clearTimeout(clock.setTimeout(note('never'), 20))
+    clock.setTimeout(record('d'), 40)
+    clock.setTimeout(record('c'), 30)
+    clock.clearTimeout(clock.setTimeout(record('never'), 20))
     vi.advanceTimersByTime(39)
     expect(seen).toEqual(['a@10', 'b@15', 'c@30'])
     vi.advanceTimersByTime(1)
@@ -305,7 +305,7 @@ describe('a running clock', () => {
     const clock = createManualClock({ running: true, startMs: 0 })
     const seen: number[] = []
     for (const delayMs of [1_000, 5_000]) clock.setTimeout(() => seen.push(clock.now()), delayMs)
-    await moved(clock.advance(4_500))
+    await advanced(clock.advance(4_500))
     expect(seen).toEqual([1_000])
     expect(clock.now()).toBeGreaterThanOrEqual(4_500)
     vi.advanceTimersByTime(4_999 - clock.now())
@@ -314,19 +314,19 @@ describe('a running clock', () => {
     expect(seen).toEqual([1_000, 5_000])
   })
 
-  test('keeps the remaining delay of a timer when another one resets the clock', async () => {
+  test('keeps the remaining delay of a timer if another timer resets the clock', async () => {
     const clock = createManualClock({ running: true, startMs: 0 })
     const seen: number[] = []
     clock.setTimeout(() => clock.reset(), 1_000)
     clock.setTimeout(() => seen.push(clock.now()), 5_000)
-    await moved(clock.advance(1_000))
+    await advanced(clock.advance(1_000))
     vi.advanceTimersByTime(3_900)
     expect(seen).toEqual([])
     vi.advanceTimersByTime(100)
     expect(seen).toHaveLength(1)
   })
 
-  test('fires a timer on time that is longer than the system’s maximum', () => {
+  test('fires a timer on time even if its delay exceeds the maximum of setTimeout', () => {
     const clock = createManualClock({ running: true, startMs: 0 })
     let ran = false
     clock.setTimeout(() => {
@@ -339,35 +339,35 @@ describe('a running clock', () => {
   })
 })
 
-/** Counts the system's timers that keep the process alive. */
-const heldTimers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+/** Counts the timers of Node that keep the process alive. */
+const activeTimers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
 
 test('timers of a manual clock do not keep the process alive', () => {
-  const before = heldTimers()
+  const before = activeTimers()
   createManualClock().setTimeout(() => {}, 300_000)
-  expect(heldTimers()).toBe(before)
+  expect(activeTimers()).toBe(before)
 })
 
 test('timers of a running clock keep the process alive until they are cleared or unreferenced', () => {
   const clock = createManualClock({ running: true })
-  const before = heldTimers()
+  const before = activeTimers()
   const retry = clock.setTimeout(() => {}, 300_000) as { unref(): void }
-  expect(heldTimers()).toBe(before + 1)
+  expect(activeTimers()).toBe(before + 1)
   retry.unref()
-  expect(heldTimers()).toBe(before)
+  expect(activeTimers()).toBe(before)
   const attempt = clock.setTimeout(() => {}, 10_000)
-  expect(heldTimers()).toBe(before + 1)
+  expect(activeTimers()).toBe(before + 1)
   clock.clearTimeout(attempt)
   clock.clearTimeout(attempt)
-  expect(heldTimers()).toBe(before)
+  expect(activeTimers()).toBe(before)
 })
 
-test('an unreferenced timer of a running clock stays so when the clock is moved', async () => {
+test('an unreferenced timer of a running clock stays unreferenced after advance and reset', async () => {
   const clock = createManualClock({ running: true })
-  const before = heldTimers()
+  const before = activeTimers()
   ;(clock.setTimeout(() => {}, 300_000) as { unref(): void }).unref()
   await clock.advance(1_000)
-  expect(heldTimers()).toBe(before)
+  expect(activeTimers()).toBe(before)
   clock.reset()
-  expect(heldTimers()).toBe(before)
+  expect(activeTimers()).toBe(before)
 })

@@ -27,7 +27,7 @@ describe('faults', () => {
     expect([first.remaining, second.remaining]).toEqual([0, 0])
   })
 
-  test('cancel removes a fault, and a second call does nothing', async () => {
+  test('are removed by cancel, whose second call does nothing', async () => {
     const service = createCampaignService()
     const fault = service.fail({ kind: 'status', times: Infinity })
     expect(await statusOf(service, '/campaign/info?pid=demo')).toBe(500)
@@ -38,7 +38,7 @@ describe('faults', () => {
     expect(await statusOf(service, '/campaign/info?pid=demo')).toBe(200)
   })
 
-  test('pendingFaults returns the faults with requests left', async () => {
+  test('are returned by pendingFaults until they are used up', async () => {
     const service = createCampaignService()
     expect(service.pendingFaults()).toEqual([])
     const options = { on: 'getCampaignInfo', kind: 'status', times: 2 } as const
@@ -60,7 +60,7 @@ describe('faults', () => {
     expect(service.faults).toEqual([])
   })
 
-  test('do not change with their options', () => {
+  test('do not change if their options object changes', () => {
     const service = createCampaignService()
     const options = { kind: 'status', status: 503 } as const
     const fault = service.fail(options)
@@ -68,7 +68,7 @@ describe('faults', () => {
     expect(fault.options).toEqual({ kind: 'status', status: 503 })
   })
 
-  test('do not change with their headers or body, or through a listener', () => {
+  test('do not change if their headers or body change, or if a listener changes them', () => {
     const service = createCampaignService()
     service.subscribe((event) => {
       if (event.kind !== 'fault_changed') return

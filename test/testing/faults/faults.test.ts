@@ -12,11 +12,11 @@ const reward = (id: string) => ({ address: WALLET, pid: 'demo', id, xp: 1 })
 
 const nextTurn = () => new Promise((resolve) => setTimeout(resolve, 0))
 
-/** The errors of fetch for a closed connection. */
+/** Matches the error of fetch for a closed connection. */
 const lost = (message: string, code: string) =>
   expect.objectContaining({ name: 'TypeError', message, cause: expect.objectContaining({ code }) })
 
-describe.each(['fetch', 'listen'] as const)('over %s', (way) => {
+describe.each(['fetch', 'listen'] as const)('over %s, the fault', (way) => {
   let service: CampaignService
   let clock: ManualClock
   let calls: Caller
@@ -64,9 +64,9 @@ describe.each(['fetch', 'listen'] as const)('over %s', (way) => {
     service.fail({ kind: 'status', status: 429, headers: { 'Retry-After': '2' }, body: { slow: 'down' } })
     service.fail({ kind: 'status', status: 502, body: '<h1>Bad gateway</h1>' })
     service.fail({ kind: 'status', status: 503, body: 'no' })
-    const tooMany = await code()
-    expect(tooMany).toMatchObject({ status: 429, body: { slow: 'down' } })
-    expect(tooMany.headers.get('retry-after')).toBe('2')
+    const limited = await code()
+    expect(limited).toMatchObject({ status: 429, body: { slow: 'down' } })
+    expect(limited.headers.get('retry-after')).toBe('2')
     const gateway = await code()
     expect(gateway).toMatchObject({ status: 502, body: '<h1>Bad gateway</h1>' })
     expect(gateway.headers.get('content-type')).toMatch(/^text\/html/)
@@ -95,7 +95,7 @@ describe.each(['fetch', 'listen'] as const)('over %s', (way) => {
   })
 
   test.each(['status', 'reset', 'hang', 'garbage'] as const)(
-    '%s with `applied`: the write is applied first',
+    '%s with `applied` applies the write first',
     async (kind) => {
       service.fail({ kind, applied: true })
       const controller = new AbortController()
@@ -160,7 +160,7 @@ describe.each(['fetch', 'listen'] as const)('over %s', (way) => {
     await expect(rest).rejects.toBe(reason)
   })
 
-  test('drip and delay send the complete answer, on the clock of the service', async () => {
+  test('drip or delay sends the complete answer, on the clock of the service', async () => {
     const answer = ok({ used_by: [] })
     expect(await elapsed(code())).toBe(0)
     for (const [kind, waits] of [
@@ -201,7 +201,7 @@ describe.each(['fetch', 'listen'] as const)('over %s', (way) => {
     expect(service.state.awards).toHaveLength(1)
   })
 
-  test('a fault affects unauthorized requests, but `applied` does not authorize them', async () => {
+  test('affects unauthorized requests, but `applied` does not authorize them', async () => {
     service.fail({ kind: 'applied_then_reset' })
     const body = JSON.stringify(reward('r'))
     const init = { method: 'POST', body, headers: { 'content-type': 'application/json' } }
@@ -210,7 +210,7 @@ describe.each(['fetch', 'listen'] as const)('over %s', (way) => {
     expect(service.requests).toMatchObject([{ authorized: false, handled: true }])
   })
 
-  test('64 concurrent calls with half of the answers lost are applied once each', async () => {
+  test('applied_then_reset on 32 of 64 concurrent calls does not duplicate any', async () => {
     for (let index = 0; index < 32; index++) service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
     const results = await Promise.allSettled(
       Array.from({ length: 64 }, (_, index) => calls.post('/wallet/reward', reward(`r${index}`))),

@@ -5,8 +5,8 @@ import { caller } from '../rest.ts'
 
 const progressOfAda = { account: 'ada', platform: 'discord', pid: 'demo' }
 
-describe('requests', () => {
-  test('has each request and its result, without tokens and secrets', async () => {
+describe('the log of requests', () => {
+  test('contains each request and its result, without tokens and secrets', async () => {
     const service = createCampaignService()
     const { get, post, raw } = caller(service.fetch, { token: 'the-token-itself' })
     await get('/user/progress', progressOfAda, {
@@ -33,7 +33,7 @@ describe('requests', () => {
       expect(printed).not.toContain(secret)
   })
 
-  test('has everything to send a request again, except the token', async () => {
+  test('contains all data to send a request again, except the token', async () => {
     const service = createCampaignService()
     const { post } = caller(service.fetch, { token: 'the-token-itself' })
     const sent = JSON.stringify({ ...progressOfAda, name: 'Ada “the” Countess' }, undefined, 2)
@@ -46,7 +46,7 @@ describe('requests', () => {
     expect((await service.fetch(url ?? '', { method: method ?? '', headers: again, body })).status).toBe(200)
   })
 
-  test('has the URL that the client used', async () => {
+  test('contains the URL that the client used', async () => {
     const service = createCampaignService()
     const server = await service.listen()
     const { raw } = caller(globalThis.fetch, { baseUrl: server.url })
@@ -56,11 +56,11 @@ describe('requests', () => {
   })
 
   test.each([
-    ['cut off', '{"secret":"the-secret-itself'],
-    ['cut off within', '{"scope":"x","secret" : "the-secret-itself","url'],
-    ['with quotes in it', '{"secret":"the-\\"secret-itself","url'],
-    ['whole', '{"secret":"the-secret-itself","a":[{"secret":"the-secret-itself"}]}'],
-  ])('a secret in a body that is %s is not in it', async (_, body) => {
+    ['truncated', '{"secret":"the-secret-itself'],
+    ['truncated after the secret', '{"scope":"x","secret" : "the-secret-itself","url'],
+    ['truncated after an escaped quote', '{"secret":"the-\\"secret-itself","url'],
+    ['complete', '{"secret":"the-secret-itself","a":[{"secret":"the-secret-itself"}]}'],
+  ])('does not contain the secret of a body that is %s', async (_, body) => {
     const service = createCampaignService()
     await caller(service.fetch).raw('/webhook', { method: 'POST', body })
     const printed = JSON.stringify(service.requests)
@@ -68,7 +68,7 @@ describe('requests', () => {
     expect(printed).toContain('[redacted]')
   })
 
-  test('continues the numbers after a reset', async () => {
+  test('continues its IDs after a reset', async () => {
     const service = createCampaignService()
     const { raw } = caller(service.fetch)
     for (let times = 0; times < 2; times++) await raw('/x')
@@ -81,7 +81,7 @@ describe('requests', () => {
     [255_990, false],
     [300_000, true],
     [1_040_000, true],
-  ])('of a body with a name of %i bytes it keeps at most 256 kB: cut is %s', async (length, isCut) => {
+  ])('contains at most 256 kB of a body: %i bytes, isBodyCut %s', async (length, isCut) => {
     const service = createCampaignService()
     const body = JSON.stringify({ name: 'x'.repeat(length - 20) })
     await caller(service.fetch).raw('/user', { method: 'POST', body })
@@ -119,17 +119,17 @@ test('requests returns copies', async () => {
     accessToken: 'any',
     fetch: service.fetch,
   })
-  const heard: RequestRecord[] = []
+  const reported: RequestRecord[] = []
   service.subscribe((event) => {
-    if (event.kind === 'request_answered') heard.push(event.request)
+    if (event.kind === 'request_answered') reported.push(event.request)
   })
   await client.rewardWallet({ address: `0x${'1'.repeat(40)}`, pid: 'demo', id: 'r1', xp: 5 })
-  for (const record of [...heard, ...service.requests]) Object.assign(record.body as object, { xp: 999 })
+  for (const record of [...reported, ...service.requests]) Object.assign(record.body as object, { xp: 999 })
   Object.assign(service.requests[0] as object, { method: 'GET', headers: {} })
   expect(service.requests).toMatchObject([{ method: 'POST', body: { xp: 5 }, headers: { accept: 'application/json' } }])
 })
 
-test('the client’s error has the reason of a refusal in a header', async () => {
+test('the error of the client contains the reason of a refusal in a header', async () => {
   const service = createCampaignService()
   const client = new CampaignClient({
     baseUrl: 'https://service.example/api/v1',

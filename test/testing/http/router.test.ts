@@ -41,15 +41,15 @@ describe('the router', () => {
   })
 })
 
-describe('arguments', () => {
+describe('the arguments', () => {
   test.each([
     ['a missing query parameter', { account: 'ada', platform: 'discord' }],
-    ['an empty one', { account: '', platform: 'discord', pid: 'demo' }],
-  ])('%s is 400', async (_, query) => {
+    ['an empty query parameter', { account: '', platform: 'discord', pid: 'demo' }],
+  ])('are refused with 400 for %s', async (_, query) => {
     expect(await caller(createCampaignService().fetch).get('/user/progress', query)).toMatchObject(refused(400))
   })
 
-  test('answers 400 to a repeated query parameter, and ignores an unknown one', async () => {
+  test('may contain an unknown query parameter, but not a repeated one', async () => {
     const service = createCampaignService()
     const { raw } = caller(service.fetch)
     const headers = { authorization: 'Bearer t' }
@@ -73,7 +73,7 @@ describe('arguments', () => {
     ],
     ['an array', `[${award}]`, 'application/json', 'request: expected object, received array'],
     ['larger than 1 MiB', award.padEnd(1_048_577), 'application/json', 'the body is larger than 1048576 bytes'],
-  ])('a body that is %s is 400', async (_, body, type, reason) => {
+  ])('are refused with 400 for a body that is %s', async (_, body, type, reason) => {
     const service = createCampaignService()
     const headers = { authorization: 'Bearer t', 'content-type': type }
     const response = await caller(service.fetch).raw('/wallet/reward', { method: 'POST', body: body ?? null, headers })
@@ -82,13 +82,13 @@ describe('arguments', () => {
     expect(service.state.awards).toEqual([])
   })
 
-  test('accepts a body of 1 MiB, and a content type with parameters', async () => {
+  test('may be a body of 1 MiB, with parameters in its content type', async () => {
     const { raw } = caller(createCampaignService().fetch)
     const headers = { authorization: 'Bearer t', 'content-type': 'Application/JSON ; charset=utf-8' }
     expect((await raw('/wallet/reward', { method: 'POST', body: award.padEnd(1_048_576), headers })).status).toBe(200)
   })
 
-  test('logs the reason of a refusal, and does not put it into the body', async () => {
+  test('are refused with a reason in the log, but not in the body', async () => {
     const service = createCampaignService()
     const { post } = caller(service.fetch)
     expect(await post('/wallet/reward', { address: '0x1', pid: 'demo', id: '', xp: '5' })).toMatchObject(refused(400))
@@ -97,7 +97,7 @@ describe('arguments', () => {
     )
   })
 
-  test('reads the parameters under the names of queryNames', async () => {
+  test('have the names of queryNames', async () => {
     const service = createCampaignService({
       queryNames: {
         getCampaignInfo: { pid: 'id' },
@@ -124,7 +124,7 @@ describe('arguments', () => {
     [{ getCampaignInfo: { pid: undefined } }, /queryNames\.getCampaignInfo\.pid must be a non-empty string/],
     [{ getInviteCode: { code: 'id', pid: 'id' } }, /queryNames\.getInviteCode gives two arguments the same name/],
     [{ getInviteCode: { code: 'pid' } }, /queryNames\.getInviteCode gives two arguments the same name/],
-  ])('refuses the queryNames %j', (queryNames, message) => {
+  ])('cannot be renamed by %j', (queryNames, message) => {
     expect(() => createCampaignService({ queryNames } as never)).toThrow(message)
   })
 

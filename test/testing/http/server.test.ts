@@ -9,7 +9,7 @@ const WALLET = `0x${'1'.repeat(40)}`
 const reward = (id: string) => ({ address: WALLET, pid: 'demo', id, xp: 1 })
 
 describe('listen', () => {
-  test('close ends all connections, and a second call returns the same promise', async () => {
+  test('returns a server whose close ends all connections and can be called twice', async () => {
     const service = createCampaignService()
     const server = await service.listen()
     const { get } = caller(globalThis.fetch, { baseUrl: server.url })
@@ -30,10 +30,10 @@ describe('listen', () => {
     ['::', '[::1]'],
     ['127.0.0.1', '127.0.0.1'],
     ['::1', '[::1]'],
-  ])('on %s has a URL with the host %s', async (host, shown) => {
+  ])('on %s has a URL with the host %s', async (host, urlHost) => {
     const service = createCampaignService()
     const server = await service.listen({ host })
-    expect(server.url).toBe(`http://${shown}:${server.port}/api/v1`)
+    expect(server.url).toBe(`http://${urlHost}:${server.port}/api/v1`)
     const client = new CampaignClient({ baseUrl: server.url, accessToken: 'any' })
     expect(await client.getCampaignInfo({ pid: 'demo' })).toHaveProperty('id', 'demo')
     await server.close()
@@ -72,12 +72,12 @@ describe('listen', () => {
     const server = await service.listen({
       intercept(request, response) {
         if ((request as IncomingMessage).url !== '/health') return false
-        ;(response as ServerResponse).end('well')
+        ;(response as ServerResponse).end('healthy')
         return true
       },
     })
     const { raw } = caller(globalThis.fetch, { baseUrl: `http://127.0.0.1:${server.port}` })
-    expect(await (await raw('/health')).text()).toBe('well')
+    expect(await (await raw('/health')).text()).toBe('healthy')
     expect((await raw('/healthy')).status).toBe(404)
     expect(service.requests.map(({ path }) => path)).toEqual(['/healthy'])
     await server.close()
@@ -86,23 +86,23 @@ describe('listen', () => {
   test.each([
     ['before', () => {}],
     ['within', (response: ServerResponse) => response.writeHead(200, { 'content-length': 100 }).write('half')],
-  ])('closes the connection when intercept throws %s its answer', async (_, begin) => {
-    let isBroken = true
+  ])('closes the connection if intercept throws %s its answer', async (_, begin) => {
+    let isFailing = true
     const server = await createCampaignService().listen({
       intercept(_, response) {
-        if (!isBroken) return false
+        if (!isFailing) return false
         begin(response as ServerResponse)
         throw new Error('the page is broken')
       },
     })
     const client = new CampaignClient({ baseUrl: server.url, accessToken: 'any', maxRetries: 0 })
     await expect(client.getCampaignInfo({ pid: 'demo' })).rejects.toHaveProperty('code', 'network')
-    isBroken = false
+    isFailing = false
     expect(await client.getCampaignInfo({ pid: 'demo' })).toHaveProperty('id', 'demo')
     await server.close()
   })
 
-  test('keeps at most the accepted size of a body in memory', async () => {
+  test('reads a body only up to the limit', async () => {
     const service = createCampaignService()
     const { url, close } = await service.listen()
     const headers = { authorization: 'Bearer any', 'content-type': 'application/json' }

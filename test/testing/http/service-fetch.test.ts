@@ -15,9 +15,9 @@ describe('service.fetch', () => {
     await expect(fetch('/relative', init)).rejects.toThrow(TypeError)
   })
 
-  test('rejects with the reason of an aborted signal, without a request', async () => {
+  test('rejects with the reason of an aborted signal and does not handle the request', async () => {
     const service = createCampaignService()
-    const reason = new Error('changed my mind')
+    const reason = new Error('enough')
     const award = { address: `0x${'1'.repeat(40)}`, pid: 'demo', id: 'r', xp: 1 }
     const { post } = caller(service.fetch)
     await expect(post('/wallet/reward', award, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
@@ -43,7 +43,7 @@ describe('service.fetch', () => {
     }
   })
 
-  test('answers every request with JSON, and never with an internal error', async () => {
+  test('answers any request with JSON, and never with a server error', async () => {
     const path = fc.constantFrom(
       '/user/progress',
       '/wallet/reward',
@@ -77,7 +77,7 @@ describe('service.fetch', () => {
     const body = fc.oneof(
       fc.json(),
       fc.string(),
-      fc.dictionary(field, fc.oneof(text, fc.double())).map((o) => JSON.stringify(o)),
+      fc.dictionary(field, fc.oneof(text, fc.double())).map((fields) => JSON.stringify(fields)),
     )
     const request = fc.record({ path, query: fc.dictionary(field, text), body, get: fc.boolean() })
     await fc.assert(

@@ -8,7 +8,7 @@ describe('tokens', () => {
     ['an empty token', 'Bearer '],
     ['another scheme', 'Basic YTpi'],
     ['two tokens', 'Bearer a, Bearer b'],
-  ])('answers 401 to %s', async (_, authorization) => {
+  ])('are required: %s is answered with 401', async (_, authorization) => {
     const { raw } = caller(createCampaignService().fetch)
     const response = await raw(
       '/campaign/info?pid=demo',
@@ -18,12 +18,14 @@ describe('tokens', () => {
     expect(response.headers.get('www-authenticate')).toBe('Bearer')
   })
 
-  test('accepts every non-empty token without the option', async () => {
+  test('of any value are accepted without the option tokens', async () => {
     const service = createCampaignService()
-    expect((await caller(service.fetch, { token: 'whatever' }).get('/campaign/info', { pid: 'demo' })).status).toBe(200)
+    expect((await caller(service.fetch, { token: 'any-token' }).get('/campaign/info', { pid: 'demo' })).status).toBe(
+      200,
+    )
   })
 
-  test('accepts the tokens of a list only', async () => {
+  test('in a list are accepted, and all others refused', async () => {
     const service = createCampaignService({ tokens: ['first', 'second'] })
     const statusWith = async (token: string) =>
       (await caller(service.fetch, { token }).get('/campaign/info', { pid: 'demo' })).status
@@ -33,7 +35,7 @@ describe('tokens', () => {
     expect(await statusWith('constructor')).toBe(401)
   })
 
-  test('answers 401 to an expired token, and 403 outside its organization and campaigns', async () => {
+  test('cause a 401 if they have expired, and a 403 outside their organization and campaigns', async () => {
     const service = createCampaignService({
       campaigns: [
         { id: 'north', organization: 'n' },
@@ -66,7 +68,7 @@ describe('tokens', () => {
     ['old', 'demo', 'the bearer token has expired'],
     ['theirs', 'demo', 'the token has no permission for the campaign "demo"'],
     ['theirs', 'nothing', 'there is no campaign "nothing"'],
-  ])('the reason for refusing the token %j for the campaign %s is in the log', async (token, pid, reason) => {
+  ])('are refused with a reason in the log: token %j, campaign %s', async (token, pid, reason) => {
     const service = createCampaignService({ tokens: { old: { expired: true }, theirs: { organization: 'them' } } })
     await caller(service.fetch, { token }).get('/campaign/info', { pid })
     expect(service.requests).toMatchObject([{ reason }])
@@ -85,24 +87,21 @@ describe('tokens', () => {
     ['GET', '/campaign/points', { pid: 'demo' }],
     ['GET', '/user/profiles', ada],
     ['GET', '/code', { code: 'WELCOME-2026', pid: 'demo' }],
-  ])(
-    '%s %s needs a token of the campaign’s organization, and changes nothing without it',
-    async (method, path, args) => {
-      const tokens = { ours: { organization: 'demo' }, theirs: { organization: 'other' } }
-      const service = createCampaignService({ tokens })
-      const before = service.state
-      const call = (token: string) => {
-        const { get, post } = caller(service.fetch, { token })
-        return method === 'GET' ? get(path, args as Record<string, string>) : post(path, args)
-      }
-      expect(await call('theirs')).toMatchObject(refused(403))
-      expect(await call('nobodys')).toMatchObject(refused(401))
-      expect(service.state).toEqual(before)
-      expect(await call('ours')).toMatchObject({ status: 200, body: { success: true } })
-    },
-  )
+  ])('must belong to the organization of the campaign: %s %s', async (method, path, args) => {
+    const tokens = { ours: { organization: 'demo' }, theirs: { organization: 'other' } }
+    const service = createCampaignService({ tokens })
+    const before = service.state
+    const call = (token: string) => {
+      const { get, post } = caller(service.fetch, { token })
+      return method === 'GET' ? get(path, args as Record<string, string>) : post(path, args)
+    }
+    expect(await call('theirs')).toMatchObject(refused(403))
+    expect(await call('unknown')).toMatchObject(refused(401))
+    expect(service.state).toEqual(before)
+    expect(await call('ours')).toMatchObject({ status: 200, body: { success: true } })
+  })
 
-  test('do not change with the options', async () => {
+  test('do not change if the options object changes', async () => {
     const campaigns = ['demo']
     const ours = { campaigns, expired: false }
     const listed = ['listed']
@@ -117,13 +116,13 @@ describe('tokens', () => {
     expect(await statusOf(['listed'], 'listed')).toBe(200)
   })
 
-  test.each([[['']], [['with space']], [[5]], [{ '': {} }]])('refuses %j', (tokens) => {
+  test.each([[['']], [['with space']], [[5]], [{ '': {} }]])('must not be %j', (tokens) => {
     expect(() => createCampaignService({ tokens: tokens as TokenOptions })).toThrow(
       /^createCampaignService: tokens must be non-empty strings/,
     )
   })
 
-  test.each(['token', 5, null])('refuses %j instead of a list or a record', (tokens) => {
+  test.each(['token', 5, null])('must be a list or a record, not %j', (tokens) => {
     expect(() => createCampaignService({ tokens: tokens as never })).toThrow(
       /^createCampaignService: tokens must be a list of tokens, or grants by token, got /,
     )

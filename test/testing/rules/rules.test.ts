@@ -60,11 +60,11 @@ describe('GET /user/progress', () => {
     ])
   })
 
-  test('has an empty team for a user without one', async () => {
+  test('returns an empty team for a user without a team', async () => {
     expect(await start().progress('linus')).toMatchObject({ team: '', name: 'Linus' })
   })
 
-  test('answers 400 to an unknown user and registers nobody', async () => {
+  test('answers 400 for an unknown user, and does not register the user', async () => {
     const service = createCampaignService({
       campaigns: [{ id: 'demo' }, { id: 'other', users: [{ account: 'ada', platform: 'discord' }] }],
     })
@@ -75,7 +75,7 @@ describe('GET /user/progress', () => {
     expect(service.state.entries).toHaveLength(1)
   })
 
-  test('ranks users by total XP, and equal users share a rank', async () => {
+  test('ranks users by total XP; users with equal XP share a rank', async () => {
     const users = [
       { account: 'a', platform: 'discord', xp: 10 },
       { account: 'b', platform: 'discord', xp: 5, ref_xp: 20 },
@@ -108,7 +108,7 @@ describe('POST /wallet/reward', () => {
     expect(await post('/wallet/reward', { ...reward, address: `0x${'2'.repeat(40)}` })).toMatchObject(refused(400))
     expect(await post('/wallet/reward', { ...reward, pid: 'other' })).toMatchObject(refused(400))
     expect(service.state.awards).toHaveLength(1)
-    expect(service.state.entries, 'a refused reward registers nobody').toHaveLength(1)
+    expect(service.state.entries, 'a refused reward registers no user').toHaveLength(1)
     expect(service.requests.at(-1)?.reason).toBe('the reward id "reward-1" has been used before')
   })
 
@@ -117,7 +117,7 @@ describe('POST /wallet/reward', () => {
     expect(await post('/wallet/reward', { ...reward, id: 'reward-ada-1' })).toMatchObject(refused(400))
   })
 
-  test('finds a wallet’s user in either letter case and on every platform', async () => {
+  test('finds the user of a wallet in any letter case and on every platform', async () => {
     const { service, post, progress } = start()
     await post('/wallet/reward', reward)
     await post('/wallet/reward', { ...reward, address: WALLET.toLowerCase(), id: 'reward-2' })
@@ -158,7 +158,7 @@ describe('POST /user/referrer', () => {
     expect(profiles.body).toMatchObject({ data: { refs: 1, ref_count: 1 } })
   })
 
-  test('answers a self-referral with the string error and registers nobody', async () => {
+  test('answers a self-referral with the string error, and registers no user', async () => {
     const { service, refer } = start()
     expect(await refer('new-1', 'new-1')).toMatchObject(stringError('self_referral_not_allowed'))
     expect(service.state.entries).toHaveLength(3)
@@ -170,7 +170,7 @@ describe('POST /user/referrer', () => {
   })
 
   test.each(['open', 'closed'] as const)(
-    'a wallet that nobody knows is one user in either letter case, where registration is %s',
+    'treats an unknown wallet in two letter cases as a self-referral if registration is %s',
     async (registration) => {
       const { refer, service } = start({ registration })
       expect(await refer(WALLET, WALLET.toLowerCase())).toMatchObject(stringError('self_referral_not_allowed'))
@@ -185,12 +185,12 @@ describe('POST /user/referrer', () => {
     expect(await refer('linus', 'ada')).toMatchObject(refused(400))
     expect(service.requests.at(-1)?.reason).toBe('the user "ada" has completed tasks')
     expect(await refer('ada', 'linus')).toMatchObject(ok({}))
-    expect(await refer('ada', 'linus'), 'also when it is the same one again').toMatchObject(refused(400))
+    expect(await refer('ada', 'linus'), 'even the same referrer again').toMatchObject(refused(400))
     expect(await refer('new', 'grace')).toMatchObject(refused(400))
-    expect(service.state.entries, 'a refused referral registers nobody').toHaveLength(3)
+    expect(service.state.entries, 'a refused referral registers no user').toHaveLength(3)
   })
 
-  test('answers missing_user under closed registration', async () => {
+  test('answers missing_user if registration is closed', async () => {
     const users = ['ada', 'grace'].map((account) => ({ account, platform: 'discord' }))
     const { refer, post, service } = start({ users, registration: 'closed' })
     expect(await refer('nobody', 'ada')).toMatchObject(stringError('missing_user'))
@@ -203,7 +203,7 @@ describe('POST /user/referrer', () => {
   })
 })
 
-test('a user of another campaign is unknown where registration is closed', async () => {
+test('a user of another campaign is unknown if registration is closed', async () => {
   const service = createCampaignService({
     campaigns: [
       { id: 'demo', registration: 'closed', users: [{ account: 'ada', platform: 'discord' }] },
@@ -240,17 +240,17 @@ describe('POST /user/ref_id', () => {
 
   test.each([
     ['an unknown link', follow('ref-nobody'), 'there is no referral link "ref-nobody" in the campaign'],
-    ['one’s own link', follow('ref-linus', 'linus'), 'the referral link "ref-linus" is the user\'s own'],
+    ['the user’s own link', follow('ref-linus', 'linus'), 'the referral link "ref-linus" is the user\'s own'],
     ['a user with a referrer', follow('ref-linus', 'grace'), 'the user "grace" has a referrer already'],
     ['a user with completed tasks', follow('ref-linus', 'ada'), 'the user "ada" has completed tasks'],
-  ])('%s is refused', async (_, body, reason) => {
+  ])('refuses %s', async (_, body, reason) => {
     const { service, post } = start()
     expect(await post('/user/ref_id', body)).toMatchObject(refused(400))
     expect(service.requests[0]?.reason).toBe(reason)
     expect(service.state.entries).toHaveLength(3)
   })
 
-  test('recognises the user’s own link in either letter case of a wallet', async () => {
+  test('refuses the own link of a wallet in any letter case', async () => {
     const { service, post } = start({ users: [{ account: WALLET, platform: 'ethereum', ref_id: 'own' }] })
     expect(await post('/user/ref_id', follow('own', WALLET.toLowerCase()))).toMatchObject(refused(400))
     expect(service.requests[0]?.reason).toBe('the referral link "own" is the user\'s own')
@@ -309,7 +309,7 @@ describe('POST /action/value', () => {
     expect(data.challenges).toMatchObject([{ status: 'completed' }, { status: 'completed' }])
   })
 
-  test('applies the user’s multiplier too', async () => {
+  test('applies the multiplier of the user', async () => {
     const { record, progress } = start({
       actions: [{ id: 't', xp: 10, xp_mul: 2 }],
       quests: [{ id: 'q', actions: ['t'], xp: 100 }],
@@ -352,7 +352,7 @@ describe('POST /action/value', () => {
       ['linus', 'spread-the-word', 'daily-visit'],
       'complete the dependencies first: welcome',
     ],
-  ] as const)('%s is refused', async (_, [account, cid, aid], reason) => {
+  ] as const)('refuses %s', async (_, [account, cid, aid], reason) => {
     const { record, service } = start()
     expect(await record(account, cid, aid)).toMatchObject(refused(400))
     expect(service.requests[0]?.reason).toBe(reason)
@@ -391,8 +391,8 @@ describe('POST /action/value', () => {
   })
 })
 
-describe('campaigns, profiles and codes', () => {
-  test('GET /campaign/info returns the definitions, with the interface’s numeric strings', async () => {
+describe('reads', () => {
+  test('GET /campaign/info returns the definitions, with numbers as strings where the interface has strings', async () => {
     const answer = await start().get('/campaign/info', { pid: 'demo' })
     const { data } = answer.body as { data: { actions: unknown[]; quests: unknown[] } }
     expect(data).toMatchObject({ id: 'demo', name: 'Demo campaign' })
@@ -426,7 +426,7 @@ describe('campaigns, profiles and codes', () => {
     [250, 1, 'two', 150],
     [300, 1, 'two', 200],
     [1000, 1, 'two', 900],
-  ])('GET /campaign/points: %i points are season %i', async (xp, index, name, points) => {
+  ])('GET /campaign/points: %i points are in season %i', async (xp, index, name, points) => {
     const seasons = [
       { name: 'one', max_xp: 100 },
       { name: 'two', max_xp: 300 },
@@ -464,14 +464,14 @@ describe('campaigns, profiles and codes', () => {
     })
   })
 
-  test('a user is found by every linked account, and returned under the requested one', async () => {
+  test('GET /user/progress finds a user by any linked account, and returns the requested account', async () => {
     expect(await start().progress('ada@campaign.example', 'email')).toMatchObject({
       user_id: 'ada@campaign.example',
       name: 'Ada',
     })
   })
 
-  test('GET /code returns the accounts that used the code, and 400 for an unknown code', async () => {
+  test('GET /code returns the accounts that used the code, or 400 for an unknown code', async () => {
     const { get } = start()
     expect(await get('/code', { code: 'WELCOME-2026', pid: 'demo' })).toMatchObject(ok({ used_by: ['ada', 'grace'] }))
     expect(await get('/code', { code: 'UNUSED-2026', pid: 'demo' })).toMatchObject(ok({ used_by: [] }))

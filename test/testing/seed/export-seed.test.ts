@@ -8,7 +8,7 @@ import {
 import { signWebhook } from 'campaign-client/webhook'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { campaigns, steps, use } from '../random-use.ts'
+import { campaigns, run, steps } from '../random-use.ts'
 import { caller, refused } from '../rest.ts'
 
 const HOOK = 'https://partner.example/hook'
@@ -16,9 +16,9 @@ const SECRET = 'the secret of the hook'
 
 const start = (seed: ServiceSeed) =>
   createCampaignService({ ...seed, seed: 's', clock: createManualClock(), deliver: () => new Response() })
-const kept = (seed: ServiceSeed): ServiceSeed => JSON.parse(JSON.stringify(seed))
+const viaJson = (seed: ServiceSeed): ServiceSeed => JSON.parse(JSON.stringify(seed))
 
-/** Without the generated IDs of entries. */
+/** Returns the state without generated IDs, and the last answers. */
 const progressOf = ({ state, requests }: CampaignService, last: number) => ({
   entries: state.entries.map(({ id: _, ref_id: __, ...entry }) => entry),
   awards: state.awards,
@@ -27,21 +27,23 @@ const progressOf = ({ state, requests }: CampaignService, last: number) => ({
 })
 
 describe('exportSeed', () => {
-  test('creates a service with the same content and behaviour', async () => {
+  test('returns a seed for a service with the same state and behaviour', async () => {
     await fc.assert(
       fc.asyncProperty(steps, steps, async (before, after) => {
         const original = start({ campaigns })
-        await use(original, before)
+        await run(original, before)
         const seed = original.exportSeed({ secrets: true })
-        const copy = start(kept(seed))
+        const copy = start(viaJson(seed))
         expect(copy.state).toEqual(original.state)
         expect(copy.webhooks).toEqual(original.webhooks)
         expect(copy.exportSeed({ secrets: true })).toEqual(seed)
 
-        const earlier = original.requests.length
-        await use(original, after)
-        await use(copy, after)
-        expect(progressOf(copy, copy.requests.length)).toEqual(progressOf(original, original.requests.length - earlier))
+        const requestsBefore = original.requests.length
+        await run(original, after)
+        await run(copy, after)
+        expect(progressOf(copy, copy.requests.length)).toEqual(
+          progressOf(original, original.requests.length - requestsBefore),
+        )
       }),
       { numRuns: 60 },
     )
@@ -56,24 +58,24 @@ describe('exportSeed', () => {
     ])
   })
 
-  test('can be loaded by reset, and a later reset restores the start', async () => {
+  test('returns a seed that reset loads; a reset without it restores the initial state', async () => {
     const service = start({ campaigns })
-    const began = service.state
+    const initial = service.state
     service.completeTask({ account: 'ada', platform: 'discord', pid: 'one', aid: 'a' })
     const { state } = service
     const seed = service.exportSeed()
     service.reset()
-    expect(service.state).toEqual(began)
-    service.reset(kept(seed))
+    expect(service.state).toEqual(initial)
+    service.reset(viaJson(seed))
     expect(service.state).toEqual(state)
     service.reset()
-    expect(service.state).toEqual(began)
+    expect(service.state).toEqual(initial)
   })
 
-  test('returns a copy, with the further accounts of each user', () => {
+  test('returns a copy, with all accounts of each user', () => {
     const service = start({ campaigns })
     const seed = service.exportSeed()
-    const before = kept(seed)
+    const before = viaJson(seed)
     expect(seed.campaigns?.[0]?.users?.[1]?.profiles).toEqual([{ account: 'bob', platform: 'discord' }])
     service.completeTask({ account: 'ada', platform: 'discord', pid: 'one', aid: 'a' })
     expect(seed).toEqual(before)
@@ -81,7 +83,7 @@ describe('exportSeed', () => {
     expect(service.exportSeed().campaigns?.[0]?.actions?.[0]?.meta).toMatchObject({ icon: 'star' })
   })
 
-  test('reserves the IDs of a seed', async () => {
+  test('returns a seed whose IDs are not generated again', async () => {
     const register = (service: CampaignService, account: string) =>
       caller(service.fetch).post('/user', { account, platform: 'discord', pid: 'one' })
     const service = start({ campaigns })
@@ -96,20 +98,23 @@ describe('exportSeed', () => {
     expect(hooks).toHaveLength(2)
   })
 
-  test.each([{ id: 'entry_s_1' }, { ref_id: 'ref_s_2' }])('does not generate the %j of a later user', (ids) => {
-    const users = [
-      { account: 'a', platform: 'p' },
-      { account: 'b', platform: 'p', ...ids },
-    ]
-    expect(start({ campaigns: [{ id: 'c', users }] }).state.entries[1]).toMatchObject(ids)
-  })
+  test.each([{ id: 'entry_s_1' }, { ref_id: 'ref_s_2' }])(
+    'a new service does not generate the %j that a later user of the seed has',
+    (ids) => {
+      const users = [
+        { account: 'a', platform: 'p' },
+        { account: 'b', platform: 'p', ...ids },
+      ]
+      expect(start({ campaigns: [{ id: 'c', users }] }).state.entries[1]).toMatchObject(ids)
+    },
+  )
 
-  test('does not generate the ID of a later webhook', () => {
+  test('a new service does not generate the ID that a later webhook of the seed has', () => {
     const webhooks = [{ url: HOOK }, { url: `${HOOK}/2`, hook_id: 'hook_s_1' }]
     expect(start({ campaigns: [{ id: 'c' }], webhooks }).webhooks).toHaveLength(2)
   })
 
-  test('keeps reward IDs used', async () => {
+  test('keeps used reward IDs', async () => {
     const reward = { address: `0x${'1'.repeat(40)}`, pid: 'one', id: 'r', xp: 1 }
     const service = start({ campaigns })
     await caller(service.fetch).post('/wallet/reward', reward)
@@ -117,7 +122,7 @@ describe('exportSeed', () => {
     expect(await caller(copy.fetch).post('/wallet/reward', reward)).toMatchObject(refused(400))
   })
 
-  test('does not export an address with a capital X as a wallet', async () => {
+  test('does not export an address that starts with 0X as a wallet', async () => {
     const account = `0X${'a'.repeat(40)}`
     const service = start({ campaigns })
     await caller(service.fetch).post('/user', { account, platform: 'ethereum', pid: 'one' })
@@ -170,25 +175,25 @@ describe('exportSeed', () => {
     const signedSeed = () => {
       const service = start({ campaigns })
       service.registerWebhook({ url: HOOK, secret: SECRET, hook_id: 'signed' })
-      return kept(service.exportSeed())
+      return viaJson(service.exportSeed())
     }
     const follow = { kind: 'custom', payload: {} } as const
 
     test('keeps the secret of the running service', async () => {
       const service = start({ campaigns })
-      service.registerWebhook({ url: `${HOOK}/before`, secret: 'the present secret', hook_id: 'signed' })
+      service.registerWebhook({ url: `${HOOK}/before`, secret: 'the current secret', hook_id: 'signed' })
       service.reset(signedSeed())
       expect(service.webhooks).toEqual([
         { hook_id: 'signed', scope: 'user_activity', urls: [HOOK], signed: true, campaigns: [] },
       ])
       const { body } = service.emit(follow)
-      expect(service.deliveries[0]?.signature).toBe(signWebhook('the present secret', body))
+      expect(service.deliveries[0]?.signature).toBe(signWebhook('the current secret', body))
     })
 
-    test('keeps the secret when a service saves, loads and saves again', () => {
+    test('keeps the secret of a service that exports and loads it', () => {
       const service = start({ campaigns })
       service.registerWebhook({ url: HOOK, secret: SECRET, hook_id: 'signed' })
-      service.reset(kept(service.exportSeed()))
+      service.reset(viaJson(service.exportSeed()))
       expect(service.exportSeed({ secrets: true }).webhooks).toMatchObject([{ secret: SECRET }])
     })
 
@@ -203,8 +208,8 @@ describe('exportSeed', () => {
           return service
         },
       ],
-    ])('leaves the webhook of %s unsigned, with secretMissing, until the secret is set', (_, make) => {
-      const service = make()
+    ])('leaves the webhook of %s unsigned, with secretMissing, until the secret is set', (_, create) => {
+      const service = create()
       expect(service.webhooks).toEqual([
         { hook_id: 'signed', scope: 'user_activity', urls: [HOOK], signed: false, secretMissing: true, campaigns: [] },
       ])

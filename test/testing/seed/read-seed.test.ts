@@ -1,7 +1,7 @@
 import { type CampaignSeed, createCampaignService } from 'campaign-client/testing'
 import { describe, expect, test } from 'vitest'
 
-describe('seeds', () => {
+describe('createCampaignService', () => {
   const task = { id: 't' }
   test.each<[string, Omit<CampaignSeed, 'id'>, RegExp]>([
     [
@@ -27,7 +27,7 @@ describe('seeds', () => {
     ],
     ['an empty ID', { actions: [{ id: '' }] }, /campaigns\.0\.actions\.0\.id must not be empty/],
     [
-      'a number that is NaN',
+      'NaN',
       { actions: [{ id: 't', xp: Number.NaN }] },
       /campaigns\.0\.actions\.0\.xp expected a finite number, received NaN/,
     ],
@@ -42,7 +42,7 @@ describe('seeds', () => {
       /campaigns\.0 has a dependency cycle: a → b → a/,
     ],
     [
-      'a dependency cycle behind another task',
+      'a dependency cycle that another task depends on',
       {
         actions: [
           { id: 'first', deps: ['a'] },
@@ -156,7 +156,7 @@ describe('seeds', () => {
       },
       /campaigns\.0\.users\.1\.profiles\.0 belongs to another user/,
     ],
-  ])('refuses %s and names its path', (_, seed, message) => {
+  ])('refuses %s in a seed and names its path', (_, seed, message) => {
     expect(() => createCampaignService({ campaigns: [{ id: 'demo', ...seed }] })).toThrow(TypeError)
     expect(() => createCampaignService({ campaigns: [{ id: 'demo', ...seed }] })).toThrow(/^createCampaignService: /)
     expect(() => createCampaignService({ campaigns: [{ id: 'demo', ...seed }] })).toThrow(message)

@@ -30,16 +30,16 @@ describe('completeTask', () => {
     expect(service.completeTask({ account: 'ada', platform: 'discord', pid: 'c', aid: 'alone' }).xp).toBe(4)
   })
 
-  test('completes each follower once and after its dependencies, for random campaigns', () => {
-    const drawn = fc.record({ isQuest: fc.boolean(), needs: fc.array(fc.nat(), { maxLength: 3 }), rank: fc.nat() })
+  test('completes each quest and challenge once and after its dependencies, for random campaigns', () => {
+    const randomItem = fc.record({ isQuest: fc.boolean(), needs: fc.array(fc.nat(), { maxLength: 3 }), rank: fc.nat() })
     fc.assert(
-      fc.property(fc.array(drawn, { maxLength: 12 }), (all) => {
+      fc.property(fc.array(randomItem, { maxLength: 12 }), (all) => {
         const ids = ['a', 'b', ...all.map((_, index) => `i${index}`)]
         const items = all.map(({ isQuest, needs, rank }, index) => {
           const deps = needs.map((need) => ids[need % (index + 2)] as string)
           return { isQuest, rank, item: { id: `i${index}`, deps } }
         })
-        const listed = items.toSorted((one, other) => one.rank - other.rank)
+        const listed = items.toSorted((a, b) => a.rank - b.rank)
         const service = createCampaignService({
           campaigns: [
             {
@@ -52,31 +52,31 @@ describe('completeTask', () => {
           ],
         })
         const { completed } = service.completeTask({ account: 'ada', platform: 'discord', pid: 'c', aid: 'a' })
-        // Items depend only on items of lower numbers, so one pass finds all followers.
+        // Items depend only on earlier items, so one pass finds all that are completed.
         const expected = new Set(['a'])
         for (const { isQuest, item } of items) {
           if ((isQuest || item.deps.length > 0) && item.deps.every((id) => expected.has(id))) expected.add(item.id)
         }
         expect([...completed].sort()).toEqual([...expected].sort())
         for (const { item } of items) {
-          const place = completed.indexOf(item.id)
-          if (place !== -1) for (const id of item.deps) expect(completed.indexOf(id)).toBeLessThan(place)
+          const position = completed.indexOf(item.id)
+          if (position !== -1) for (const id of item.deps) expect(completed.indexOf(id)).toBeLessThan(position)
         }
       }),
     )
   })
 
   test('limits XP to finite numbers', async () => {
-    const most = Number.MAX_VALUE
-    const user = { platform: 'discord', xp: most, ref_xp: most, ugc_xp: most }
+    const MAX = Number.MAX_VALUE
+    const user = { platform: 'discord', xp: MAX, ref_xp: MAX, ugc_xp: MAX }
     const campaign: CampaignSeed = {
       id: 'c',
       actions: [
-        { id: 'a', xp: most, xp_mul: most, ref_xp: most, recurrence: 'daily' },
-        { id: 'b', xp: -most, xp_mul: most, recurrence: 'daily' },
-        { id: 'none', xp: most, xp_mul: most },
+        { id: 'a', xp: MAX, xp_mul: MAX, ref_xp: MAX, recurrence: 'daily' },
+        { id: 'b', xp: -MAX, xp_mul: MAX, recurrence: 'daily' },
+        { id: 'none', xp: MAX, xp_mul: MAX },
       ],
-      quests: [{ id: 'q', xp: most, actions: ['a'] }],
+      quests: [{ id: 'q', xp: MAX, actions: ['a'] }],
       users: [
         { ...user, account: 'ada' },
         { ...user, account: 'bob', referrer: 'ada' },
@@ -87,14 +87,14 @@ describe('completeTask', () => {
     service.registerWebhook({ url: HOOK })
     const client = new CampaignClient({ baseUrl: 'http://localhost/api/v1', accessToken: 'any', fetch: service.fetch })
     const bob = { account: 'bob', platform: 'discord', pid: 'c' }
-    await client.recordActionValue({ ...bob, cid: 'q', aid: 'a', value: most })
-    expect(await client.getUserProgress(bob)).toMatchObject({ xp: most, total: most })
+    await client.recordActionValue({ ...bob, cid: 'q', aid: 'a', value: MAX })
+    expect(await client.getUserProgress(bob)).toMatchObject({ xp: MAX, total: MAX })
     service.completeTask({ ...bob, aid: 'b' })
     service.completeTask({ ...bob, aid: 'b' })
-    expect(await client.getUserProgress(bob)).toMatchObject({ xp: -most })
+    expect(await client.getUserProgress(bob)).toMatchObject({ xp: -MAX })
     expect(service.completeTask({ ...bob, account: 'zero', aid: 'none' }).xp).toBe(0)
-    expect(await client.getUserProgress({ ...bob, account: 'ada' })).toMatchObject({ ref_xp: most, total: most })
-    expect(await client.getCampaignPoints({ pid: 'c' })).toMatchObject({ total_points: most })
+    expect(await client.getUserProgress({ ...bob, account: 'ada' })).toMatchObject({ ref_xp: MAX, total: MAX })
+    expect(await client.getCampaignPoints({ pid: 'c' })).toMatchObject({ total_points: MAX })
     for (const { body } of service.deliveries) expect(body).not.toContain('null')
     await service.settle()
   })
@@ -108,7 +108,7 @@ describe('completeTask', () => {
     await service.settle()
   })
 
-  test('completes a recurring task again, and a `once` task never', () => {
+  test('completes a recurring task again, but not a `once` task', () => {
     const service = createCampaignService()
     const ada = { ...linus, account: 'ada' }
     const { xp } = service.completeTask({ ...ada, aid: 'follow' })

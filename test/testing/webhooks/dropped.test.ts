@@ -38,7 +38,7 @@ describe('unregistering a webhook', () => {
     expect(signals).toHaveLength(1)
   })
 
-  test('drops deliveries that wait behind the 64 running ones', async () => {
+  test('drops deliveries that are queued behind 64 running deliveries', async () => {
     const { service, received } = start(() => new Promise<Response>(() => {}))
     service.registerWebhook({ url: HOOK, hook_id: 'h' })
     for (let index = 0; index < 70; index++) service.emit(emitFollow)
@@ -62,7 +62,7 @@ describe('unregistering a webhook', () => {
     expect(received.map(({ url }) => url)).toEqual([`${HOOK}/1`, `${HOOK}/2`, `${HOOK}/2`])
   })
 
-  test('also drops the deliveries to removed endpoints of a replaced webhook', async () => {
+  test('happens for the removed endpoints of a replaced webhook', async () => {
     const { service, clock, received } = start((_, index) => new Response(null, { status: index < 2 ? 503 : 200 }))
     service.registerWebhook({ url: [`${HOOK}/old`, `${HOOK}/kept`], hook_id: 'h' })
     service.emit(emitFollow)
@@ -77,7 +77,7 @@ describe('unregistering a webhook', () => {
   })
 })
 
-test('an answer that arrives before the webhook is unregistered counts', async () => {
+test('an answer that arrives before the webhook is unregistered ends the delivery', async () => {
   let answer: (response: Response) => void = () => {}
   const { service } = start(() => new Promise<Response>((resolve) => (answer = resolve)))
   service.registerWebhook({ url: HOOK, hook_id: 'h' })

@@ -4,7 +4,7 @@ import { ok, refused } from '../rest.ts'
 import { ada, emitFollow, HOOK, only, SECRET, start, WALLET } from './start-service.ts'
 
 describe('messages', () => {
-  test('a completed task is sent as the interface shows it, signed', async () => {
+  test('a completed task is sent with the fields of the interface and a signature', async () => {
     const { service, received } = start()
     const hook = service.registerWebhook({ url: HOOK, secret: SECRET, hook_id: 'mine' })
     expect(hook).toEqual({ hook_id: 'mine', scope: 'user_activity', urls: [HOOK], signed: true, campaigns: [] })
@@ -102,7 +102,7 @@ describe('messages', () => {
     expect(service.deliveries).toHaveLength(1)
   })
 
-  test('emit sends a quest, other XP, and custom payloads', async () => {
+  test('emit can send a completed quest, other XP, and custom payloads', async () => {
     const { service, received } = start()
     service.registerWebhook({ url: HOOK })
     service.registerWebhook({ url: `${HOOK}/login`, scope: 'user_login' })
@@ -110,7 +110,7 @@ describe('messages', () => {
     service.emit({ ...emitFollow, xp: 3 })
     const login = service.emit({ kind: 'custom', scope: 'user_login', payload: { user: 'ada', at: 1 } })
     expect(service.emit({ kind: 'custom', payload: { id: 'my-id', scope: 'user_login' } }).id).toBe('my-id')
-    expect(service.emit({ kind: 'custom', payload: { id: null, event: 'odd' } }).id).toMatch(/^message_/)
+    expect(service.emit({ kind: 'custom', payload: { id: null, event: 'custom' } }).id).toMatch(/^message_/)
     await service.settle()
     const bodies = received.map(({ url, body }) => [url, JSON.parse(body)])
     expect(bodies).toMatchObject([
@@ -118,7 +118,7 @@ describe('messages', () => {
       [HOOK, { event: { data: { xp: 3 } } }],
       [`${HOOK}/login`, { id: login.id, scope: 'user_login', user: 'ada', at: 1 }],
       [`${HOOK}/login`, { id: 'my-id' }],
-      [HOOK, { id: null, event: 'odd', scope: 'user_activity' }],
+      [HOOK, { id: null, event: 'custom', scope: 'user_activity' }],
     ])
     expect(service.state.entries[0], 'emitting changes no XP').toMatchObject({ total: 1215 })
   })

@@ -21,7 +21,7 @@ describe('redeliver', () => {
     expect(new Set(service.deliveries.map(({ deliveryId }) => deliveryId)).size).toBe(3)
   })
 
-  test('attempts an undelivered message five more times', async () => {
+  test('attempts an undelivered message up to five more times', async () => {
     const { service, clock, received } = start((_, index) => new Response(null, { status: index < 9 ? 503 : 200 }))
     service.registerWebhook({ url: HOOK })
     service.emit(emitFollow)
@@ -44,7 +44,7 @@ describe('redeliver', () => {
     expect(received).toHaveLength(2)
   })
 
-  test('signs with the present secret of the webhook', async () => {
+  test('signs with the current secret of the webhook', async () => {
     const { service, received } = start()
     service.registerWebhook({ url: HOOK, secret: SECRET, hook_id: 'h' })
     const { body } = service.emit(emitFollow)

@@ -20,7 +20,7 @@ describe('retries', () => {
     expect(delivery).toMatchObject({ state: 'undelivered', attempts: { length: 5 } })
     expect(delivery).not.toHaveProperty('nextAttemptAt')
     expect(delivery.attempts[4]).toEqual({ at: 395_000, ok: false, status: 503, answer: 'down' })
-    expect(new Set(received.map(({ body, signature }) => `${body}${signature}`)).size, 'each the very same').toBe(1)
+    expect(new Set(received.map(({ body, signature }) => `${body}${signature}`)).size, 'all attempts are equal').toBe(1)
     await clock.advance(3_600_000)
     expect(received).toHaveLength(5)
     expect(clock.pending).toBe(0)
@@ -36,29 +36,26 @@ describe('retries', () => {
     ['401', () => new Response('who?', { status: 401 }), { status: 401, answer: 'who?' }],
     ['a redirect', () => new Response(null, { status: 302, headers: { location: HOOK } }), { status: 302 }],
     [
-      'a throw',
+      'a thrown string',
       () => {
         throw 'not even an error'
       },
       { error: 'the delivery failed' },
     ],
-  ])(
-    '%s is tried again, and the next success ends it',
-    async (_, failure: () => Response | Promise<Response>, result) => {
-      const { service, clock, received } = start((_, index) => (index === 0 ? failure() : new Response('fine')))
-      service.registerWebhook({ url: HOOK })
-      service.emit(emitFollow)
-      await clock.advance(395_000)
-      expect(received.map(({ at }) => at)).toEqual([0, 5_000])
-      expect(only(service.deliveries)).toMatchObject({
-        state: 'delivered',
-        attempts: [
-          { ok: false, ...result },
-          { ok: true, status: 200, answer: 'fine' },
-        ],
-      })
-    },
-  )
+  ])('follow %s and end after a success', async (_, failure: () => Response | Promise<Response>, result) => {
+    const { service, clock, received } = start((_, index) => (index === 0 ? failure() : new Response('fine')))
+    service.registerWebhook({ url: HOOK })
+    service.emit(emitFollow)
+    await clock.advance(395_000)
+    expect(received.map(({ at }) => at)).toEqual([0, 5_000])
+    expect(only(service.deliveries)).toMatchObject({
+      state: 'delivered',
+      attempts: [
+        { ok: false, ...result },
+        { ok: true, status: 200, answer: 'fine' },
+      ],
+    })
+  })
 
   test.each([200, 201, 204, 299])('do not follow a %i', async (status) => {
     const { service } = start(() => new Response(null, { status }))
@@ -77,7 +74,7 @@ describe('retries', () => {
     expect(only(service.deliveries).attempts).toEqual([{ at: 0, ok: false, error: 'fetch failed: ECONNREFUSED' }])
   })
 
-  test('count from the timeout when an endpoint does not answer', async () => {
+  test('follow 5 s after the timeout of an endpoint that does not answer', async () => {
     const { service, clock, received } = start(
       (_, index) => (index === 0 ? new Promise<Response>(() => {}) : new Response('late')),
       {},
@@ -98,7 +95,7 @@ describe('retries', () => {
     expect(only(service.deliveries).state).toBe('delivered')
   })
 
-  test('do not follow a stalled body: the status decides, and the beginning of the body is recorded', async () => {
+  test('do not follow a 2xx with a stalled body, whose beginning is recorded', async () => {
     const stalled = new ReadableStream<Uint8Array>({
       start: (controller) => controller.enqueue(new TextEncoder().encode('begun')),
     })
@@ -114,7 +111,7 @@ describe('retries', () => {
     ])
   })
 
-  test('do not wait for the rest of an answer above a kilobyte', async () => {
+  test('do not follow a 2xx with an endless body, of which 1 kB is recorded', async () => {
     const [lead = 0, trail = 0] = new TextEncoder().encode('é')
     const endless = new ReadableStream<Uint8Array>({
       start(controller) {
@@ -142,18 +139,18 @@ describe('retries', () => {
   })
 
   test('at most 64 attempts run at once, and all messages arrive', async () => {
-    let underWay = 0
-    let most = 0
+    let inFlight = 0
+    let maxInFlight = 0
     const { service } = start(async () => {
-      most = Math.max(most, ++underWay)
+      maxInFlight = Math.max(maxInFlight, ++inFlight)
       await new Promise((resolve) => setTimeout(resolve, 1))
-      underWay--
+      inFlight--
       return new Response()
     })
     service.registerWebhook({ url: HOOK })
     for (let index = 0; index < 300; index++) service.emit(emitFollow)
     await service.settle()
-    expect(most).toBe(64)
+    expect(maxInFlight).toBe(64)
     expect(service.deliveries.filter(({ state }) => state === 'delivered')).toHaveLength(300)
   })
 
@@ -172,7 +169,7 @@ describe('retries', () => {
     service.registerWebhook({ url: HOOK })
     service.emit(emitFollow)
     await service.settle()
-    expect(timers, 'the timeout of the attempt, which holds it, and the retry').toEqual([10_000, 5_000])
+    expect(timers, 'the timeout of the attempt keeps the process alive, the retry does not').toEqual([10_000, 5_000])
     expect(released).toBe(1)
   })
 
@@ -195,7 +192,7 @@ describe('retries', () => {
     expect(service.deliveries, 'the service works after the reset').toHaveLength(1)
   })
 
-  test('reset deletes deliveries that wait behind the 64 running ones', async () => {
+  test('reset deletes deliveries that are queued behind 64 running deliveries', async () => {
     const { service, received } = start(() => new Promise<Response>(() => {}))
     service.registerWebhook({ url: HOOK })
     for (let index = 0; index < 70; index++) service.emit(emitFollow)

@@ -2,7 +2,7 @@ import { parseWebhook } from 'campaign-client/webhook'
 import { describe, expect, test } from 'vitest'
 import { HOOK, SECRET, start } from './start-service.ts'
 
-describe('the panel’s Test button', () => {
+describe('testWebhook, like the Test button of the panel,', () => {
   test('sends one signed user_activity message with the fields of the test payload', async () => {
     const { service, received } = start(() => new Response('x'.repeat(2000), { status: 200 }))
     service.registerWebhook({ url: HOOK, secret: SECRET })
@@ -78,7 +78,7 @@ describe('the panel’s Test button', () => {
   })
 })
 
-test('testWebhook works on the system’s clock', async () => {
+test('testWebhook works with the system clock', async () => {
   const { service } = start(undefined, { clock: undefined })
   service.registerWebhook({ url: HOOK })
   expect(await service.testWebhook({ account: 'ada', platform: 'discord' })).toMatchObject({ Status: 200 })

@@ -4,7 +4,7 @@ import { caller, ok, refused } from '../rest.ts'
 import { ada, emitFollow, HOOK, SECRET, start } from './start-service.ts'
 
 describe('a message', () => {
-  test('goes to every endpoint of every webhook of its scope, with the same id and bytes and the signature of the webhook', async () => {
+  test('is sent to every endpoint of every webhook of its scope, with the signature of the webhook', async () => {
     const { service, received } = start()
     service.registerWebhook({ url: [`${HOOK}/1`, `${HOOK}/2`, `${HOOK}/1`], secret: SECRET, hook_id: 'a' })
     service.registerWebhook({ url: `${HOOK}/3`, secret: 'another secret', hook_id: 'b' })
@@ -22,7 +22,7 @@ describe('a message', () => {
     ])
   })
 
-  test('goes to the webhooks of its campaign, and to those without a list of campaigns', async () => {
+  test('is sent to the webhooks of its campaign, and to webhooks without campaigns', async () => {
     const users = [{ account: 'ada', platform: 'discord' }]
     const actions = [{ id: 't' }]
     const campaigns = ['one', 'two', 'three'].map((id) => ({ id, users, actions }))
@@ -33,11 +33,11 @@ describe('a message', () => {
     const hooks = (pid: string) => service.emit({ kind: 'action_completed', ...ada, pid, aid: 't' }).hook_ids
     expect(hooks('one')).toEqual(['all', 'some'])
     expect(hooks('three')).toEqual(['all'])
-    expect(service.emit({ kind: 'custom', payload: {} }).hook_ids, 'a message of no campaign').toEqual(['all'])
+    expect(service.emit({ kind: 'custom', payload: {} }).hook_ids, 'a message without a campaign').toEqual(['all'])
     expect(service.emit({ kind: 'custom', payload: {}, pid: 'two' }).hook_ids).toEqual(['all', 'some'])
   })
 
-  test('goes to a webhook of the API only from the campaigns of its token', async () => {
+  test('is sent to a webhook registered by the API only for the campaigns of its token', async () => {
     const users = [{ account: 'ada', platform: 'discord' }]
     const actions = [{ id: 't' }]
     const { service } = start(undefined, {
@@ -60,7 +60,7 @@ describe('a message', () => {
     expect(service.webhooks.map(({ urls }) => urls[0])).toEqual([`${HOOK}/new`, HOOK])
   })
 
-  test('goes to every registered webhook until it is unregistered', async () => {
+  test('is sent to a webhook until it is unregistered', async () => {
     const { service, post } = start()
     for (let times = 0; times < 2; times++) await post('/webhook', { scope: 'user_activity', url: HOOK })
     const [first, second] = service.emit(emitFollow).hook_ids as [string, string]
