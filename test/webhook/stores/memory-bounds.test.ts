@@ -149,6 +149,13 @@ describe('maxEntries', () => {
     await claimed(store, 'd', 100)
   })
 
+  test('a completed delivery is removed for a claim, even when all other entries are current claims', async () => {
+    const { store } = clockedStore(100)
+    for (let n = 0; n < 99; n++) await claimed(store, `held-${n}`)
+    await finish(store, 'done')
+    await claimed(store, 'new')
+  })
+
   test('a duplicate of a claimed or completed delivery is recognised, even when the store is full', async () => {
     const { store } = clockedStore(1)
     const token = await claimed(store, 'a')
@@ -168,14 +175,14 @@ describe('maxEntries', () => {
 
   test('the number of entries stays below maxEntries for any input', async () => {
     const { store, time } = clockedStore(100)
-    for (let n = 0; n < 5000; n++) {
+    for (let n = 0; n < 5050; n++) {
       time.now += 1
       await finish(store, `m-${n}`, 1_000_000)
     }
     // The store removes one entry more than needed, so it keeps the last 99.
-    expect(await stateOf(store, 'm-4901')).toBe('done')
-    expect(await stateOf(store, 'm-4999')).toBe('done')
-    expect(await stateOf(store, 'm-4899')).toBe('claimed')
+    expect(await stateOf(store, 'm-4951')).toBe('done')
+    expect(await stateOf(store, 'm-5049')).toBe('done')
+    expect(await stateOf(store, 'm-4949')).toBe('claimed')
   })
 
   test('a receiver whose store is full of current claims answers 503', async () => {
