@@ -93,7 +93,7 @@ function appendOptions(
 }
 
 /** Returns the name that a server reads: many ignore outer white space and read `pid[]` and `pid[0]` as `pid`. */
-const baseName = (name: string): string => name.toLowerCase().replace(/\[.*$/s, '').trim()
+const baseName = (name: string): string => name.toLowerCase().replace(/\[.*/s, '').trim()
 
 /** Returns the reasons for which a guard refuses a write. */
 export function guardIssues(guard: WriteGuard, argument: Readonly<Record<string, unknown>>): Issue[] {

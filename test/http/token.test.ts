@@ -586,6 +586,19 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       expect(sentTokens(sent)).toEqual(['second', 'second'])
     })
 
+    test.each([
+      ['fails', () => Promise.reject(new Error('sealed')), AccessTokenError],
+      ['is too slow', () => new Promise<never>(() => undefined), TimeoutError],
+    ])(
+      'a source that %s before rewardWallets has read the identity is an error of rewardWallets',
+      async (_, accessToken, type) => {
+        const internals = clientInternals(clientOf({ accessToken, totalTimeoutMs: 5_000 }))
+        const error = await rejection(internals?.target('rewardWallets', undefined) as Promise<unknown>)
+        expect(error).toBeInstanceOf(type)
+        expect(error).toMatchObject({ operation: 'rewardWallets', outcome: 'not_applied' })
+      },
+    )
+
     test('a source that fails after its call was aborted causes no unhandled rejection', async () => {
       const failing = () => Promise.reject(new Error('late'))
       const internals = clientInternals(clientOf({ accessToken: failing }))
