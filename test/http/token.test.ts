@@ -407,6 +407,20 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       expect(vi.getTimerCount()).toBe(0)
     })
 
+    test('does not keep the process alive', async () => {
+      vi.useRealTimers()
+      const timers = vi.spyOn(globalThis, 'setTimeout')
+      const { signal, abort } = abortable()
+      const call = read.run(clientOf({ accessToken: stuck }), { signal })
+      abort()
+      await expect(call).rejects.toBe(signal.reason)
+      const renewal = timers.mock.calls.findIndex(([, ms]) => ms === 30_000)
+      const timer = timers.mock.results[renewal]?.value as NodeJS.Timeout
+      timers.mockRestore()
+      expect(timer.hasRef()).toBe(false)
+      clearTimeout(timer)
+    })
+
     test('has one call in flight, even if callers abort one after another', async () => {
       let inFlight = 0
       let maxInFlight = 0
