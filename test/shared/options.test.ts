@@ -54,7 +54,7 @@ const messageOf = (make: Maker, options: object): string => {
 }
 
 describe.each(makers)('%s', (_, make) => {
-  it('accepts the required options alone', () => {
+  it('needs only the required options', () => {
     expect(() => make({})).not.toThrow()
   })
 

@@ -31,29 +31,29 @@ describe('a message that verifies', () => {
 })
 
 describe('the header', () => {
-  const right = sign(BODY)
-  const base64 = Buffer.from(right, 'hex').toString('base64')
+  const correct = sign(BODY)
+  const base64 = Buffer.from(correct, 'hex').toString('base64')
 
   test.each<[string, unknown, FindingCode[]]>([
     ['undefined', undefined, ['missing_signature']],
     ['null', null, ['missing_signature']],
     ['empty', '', ['missing_signature']],
     ['an empty list', [], ['missing_signature']],
-    ['upper case', right.toUpperCase(), ['uppercase_signature']],
-    ['a prefix', `sha256=${right}`, ['prefixed_signature']],
-    ['a prefix with a colon', `HMAC-SHA256: ${right}`, ['prefixed_signature']],
-    ['0x', `0x${right}`, ['prefixed_signature']],
+    ['upper case', correct.toUpperCase(), ['uppercase_signature']],
+    ['a prefix', `sha256=${correct}`, ['prefixed_signature']],
+    ['a prefix with a colon', `HMAC-SHA256: ${correct}`, ['prefixed_signature']],
+    ['0x', `0x${correct}`, ['prefixed_signature']],
     ['base64', base64, ['base64_signature']],
-    ['base64url without padding', Buffer.from(right, 'hex').toString('base64url'), ['base64_signature']],
+    ['base64url without padding', Buffer.from(correct, 'hex').toString('base64url'), ['base64_signature']],
     ['a prefix and base64', `sha256=${base64}`, ['prefixed_signature', 'base64_signature']],
-    ['a prefix and upper case', `SHA256=${right.toUpperCase()}`, ['prefixed_signature', 'uppercase_signature']],
-    ['two values', [right, right], ['malformed_signature']],
-    ['white space and quotation marks', ` "${right}"`, ['malformed_signature']],
-    ['two joined values', `${right}, ${sign('x')}`, ['malformed_signature']],
-    ['one digit short', right.slice(0, 63), ['malformed_signature']],
+    ['a prefix and upper case', `SHA256=${correct.toUpperCase()}`, ['prefixed_signature', 'uppercase_signature']],
+    ['two values', [correct, correct], ['malformed_signature']],
+    ['white space and quotation marks', ` "${correct}"`, ['malformed_signature']],
+    ['two joined values', `${correct}, ${sign('x')}`, ['malformed_signature']],
+    ['one digit short', correct.slice(0, 63), ['malformed_signature']],
     ['the value of another header', 'application/json', ['malformed_signature']],
     ['a number', 7, ['malformed_signature']],
-    ['an object', { 0: right }, ['malformed_signature']],
+    ['an object', { 0: correct }, ['malformed_signature']],
   ])('(%s) has the expected findings', (_, header, expected) => {
     expect(codes(SECRET, BODY, header)).toEqual(expected)
   })

@@ -466,7 +466,7 @@ describe('when the store fails', () => {
       'message',
       `The delivery store's complete() must resolve to true or false, and resolved to ${given}.`,
     )
-    // Not retried.
+    // complete() is not retried.
     expect(calls).toEqual(['claim', 'complete'])
   })
 

@@ -175,7 +175,7 @@ describe('extending the lease', () => {
     const { signal } = await startDelivery(store)
     await vi.advanceTimersByTimeAsync(29_000)
     replies[0]?.(true)
-    // Sent at 10 s, so the lease in the store may end at 40 s.
+    // The extension was sent at 10 s, so the lease in the store may end at 40 s.
     await vi.advanceTimersByTimeAsync(10_999)
     expect(signal.aborted).toBe(false)
     await vi.advanceTimersByTimeAsync(1)

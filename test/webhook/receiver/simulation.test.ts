@@ -8,7 +8,7 @@ const MESSAGES = FULL_STORM ? 20_000 : 4_000
 const PROCESSES = 8
 /** The waits between the five attempts of the service. */
 const RETRY_MS = [5000, 30_000, 60_000, 300_000]
-/** The highest allowed sum of both: every claim ends 5 s before the last attempt. */
+/** LEASE_MS and MAX_RUN_MS have the highest allowed sum: every claim ends 5 s before the last attempt. */
 const LEASE_MS = 30_000
 const MAX_RUN_MS = 265_000
 
@@ -35,7 +35,7 @@ interface SimulatedProcess {
 interface Record {
   attempts: number
   successes: number
-  /** Handler runs whose signal has not fired. */
+  /** Handler runs that have not ended. */
   runs: { owner: SimulatedProcess; signal: AbortSignal }[]
   /** Whether a crash, an outage or an ignored signal affected the message. Only then may it succeed twice. */
   disturbed: boolean

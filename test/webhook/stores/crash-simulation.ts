@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import type { DeliveryStore } from '../../../src/webhook/stores/delivery-store.ts'
 import { FULL_STORM } from '../../support/full-size.ts'
 
-/** Returns `count` in CI, and a tenth of it elsewhere, because all deliveries take a minute. */
+/** Returns `count` in CI, and a tenth of it elsewhere, because a full simulation takes a minute. */
 export const sizeOf = (count: number): number => (FULL_STORM ? count : count / 10)
 
 const FAULTS = [
@@ -47,10 +47,10 @@ function random(seed: number): () => number {
 
 /**
  * Sends `count` deliveries, each in two concurrent copies, to processes that crash at random points. Retries each copy until
- * it is acknowledged. After a simulated crash, the process makes no more calls of the store, and its lease expires.
+ * it is acknowledged. After a simulated crash, the process makes no more calls to the store, and its lease expires.
  *
- * @param work - the work of the handler. Returns whether it was applied. If `crashes`, throws a `SimulatedCrash` before
- *   the commit.
+ * @param work - the work of the handler. Returns whether it was applied. If `crashes` is true, throws a
+ *   `SimulatedCrash` before the commit.
  */
 export async function simulateCrashes(
   store: DeliveryStore,

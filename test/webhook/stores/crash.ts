@@ -202,26 +202,26 @@ export function crashContract(
       const { process, attempt, timesApplied } = await startHalted('applying', context)
       process.signal('SIGSTOP')
       let ended = false
-      const taken = attemptWhenFree(attempt).finally(() => {
+      const nextAttempt = attemptWhenFree(attempt).finally(() => {
         ended = true
       })
       await wait(LEASE_MS * 1.5)
       expect(ended).toBe(false)
       expect(await timesApplied()).toBe(0)
       await process.kill()
-      expect(await taken).toBe(200)
+      expect(await nextAttempt).toBe(200)
       expect(await timesApplied()).toBe(1)
     })
 
     test('a process that is stopped before the commit and resumed applies the work', async (context) => {
       const { process, attempt, timesApplied } = await startHalted('applying', context)
       process.signal('SIGSTOP')
-      const taken = attemptWhenFree(attempt)
+      const nextAttempt = attemptWhenFree(attempt)
       await wait(LEASE_MS * 1.5)
       process.signal('SIGCONT')
       process.signal('SIGUSR2')
       expect(await process.step({ ran: true })).toBeDefined()
-      expect(await taken).toBe(200)
+      expect(await nextAttempt).toBe(200)
       expect(await timesApplied()).toBe(1)
     })
   })

@@ -43,7 +43,7 @@ export async function expectOutageHandled(
     store.release(key, token),
   ]
   for (const call of await Promise.allSettled(calls)) {
-    if (call.status === 'fulfilled') expect.unreachable('the server is not running')
+    if (call.status === 'fulfilled') expect.unreachable('a call succeeded without the server')
     else errors.push(call.reason)
   }
   expect(await attempt()).toBe(503)

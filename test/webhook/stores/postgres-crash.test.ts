@@ -58,7 +58,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore wh
       expect(rows.rows).toEqual([{ rows: keys.length, keys: keys.length }])
     }
 
-    /** Simulates crashes around `runOnce`, whose handler inserts each key. */
+    /** Simulates crashes while `runOnce` inserts each key. */
     async function expectExactlyOnce<Tx>(
       store: PostgresStore<Tx>,
       { count, seed }: { count: number; seed: number },

@@ -91,7 +91,7 @@ describe.each(clients)('runOnce with %s', (_, open) => {
     await end(3)
     await end(4)
     for (const run of runs) expect(await run).toEqual({ ran: true, result: undefined })
-    // Every connection was returned.
+    // All connections are back in the pool.
     expect((await transactions([store(), store(), store()])).begun).toEqual([0, 1])
     expect(process.emitWarning).not.toHaveBeenCalled()
   })

@@ -549,7 +549,7 @@ describe('a client of a pg pool', () => {
     const pool: PgPool = {
       query: client.query,
       connect(callback) {
-        // Like pg-pool, which removes its own listener here.
+        // pg-pool also removes its own listener here.
         callback(undefined, client, () => released.push(client.listenerCount('error')))
         client.emit('error', new Error('terminating connection due to administrator command'))
       },

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { activity, HEADER, SECRET, sign } from '../../signed-message.ts'
 import { deferred, never, observedReceiver } from '../observed-receiver.ts'
 
-/** The fields that identify each kind of event. Header names have the case of their source. */
+/** Builds the event of each source. It has the fields that identify the source, and its spelling of header names. */
 const SOURCES: Record<string, (method: string, headers: Record<string, string[]>) => LambdaHttpEvent> = {
   'API Gateway REST (payload 1.0)': (httpMethod, headers) => ({
     httpMethod,

@@ -7,7 +7,7 @@ import { serve } from './loopback-server.ts'
 describe('Next', () => {
   test('a route handler: export const POST = receiver.fetch', async () => {
     const { receiver, handled } = observedReceiver()
-    // The type that Next requires of the exports of a route file.
+    // The type that Next requires for an export of a route file.
     const POST: (request: Request, context: { params: Promise<Record<string, string>> }) => Promise<Response> =
       receiver.fetch
     const message = activity()

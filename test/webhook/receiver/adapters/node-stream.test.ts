@@ -25,7 +25,7 @@ async function statusOf(
 }
 
 describe('a request that is not a stream of Node', () => {
-  /** Has only the required members of `NodeRequest`. */
+  /** Returns an object with only the required members of `NodeRequest`. */
   function minimalRequest() {
     const listeners = new Map<string, (...values: unknown[]) => void>()
     return {
@@ -40,7 +40,7 @@ describe('a request that is not a stream of Node', () => {
     }
   }
 
-  test('is read by its required members', async () => {
+  test('is read through its required members', async () => {
     expect(await statusOf(observedReceiver().receiver, minimalRequest())).toBe(200)
   })
 
@@ -90,8 +90,8 @@ describe('a stream', () => {
 })
 
 describe('the rest of a body that was refused', () => {
-  /** A stream whose message was refused before its body arrived. */
-  async function refused(): Promise<PassThrough> {
+  /** Returns a stream whose message was refused before its body arrived. */
+  async function refusedStream(): Promise<PassThrough> {
     const stream = new PassThrough({ autoDestroy: false, highWaterMark: 2 ** 21 })
     expect(await statusOf(observedReceiver().receiver, stream, {})).toBe(401)
     return stream
@@ -99,7 +99,7 @@ describe('the rest of a body that was refused', () => {
   const settle = () => vi.advanceTimersByTimeAsync(0)
 
   test('is dropped up to 1 MiB; after one more byte the stream is destroyed', async () => {
-    const stream = await refused()
+    const stream = await refusedStream()
     stream.write(Buffer.alloc(1_048_576))
     await settle()
     expect([stream.readableLength, stream.destroyed]).toEqual([0, false])
@@ -109,7 +109,7 @@ describe('the rest of a body that was refused', () => {
   })
 
   test('is dropped for 5 s; then the stream is destroyed', async () => {
-    const stream = await refused()
+    const stream = await refusedStream()
     await vi.advanceTimersByTimeAsync(4999)
     expect(stream.destroyed).toBe(false)
     await vi.advanceTimersByTimeAsync(1)
@@ -121,7 +121,7 @@ describe('the rest of a body that was refused', () => {
     ['error', (stream) => stream.emit('error', new Error('checksum'))],
     ['close', (stream) => stream.destroy()],
   ])('leaves no timer after the event %s', async (_, stop) => {
-    const stream = await refused()
+    const stream = await refusedStream()
     expect(vi.getTimerCount()).toBe(1)
     stop(stream)
     await settle()
