@@ -1,6 +1,6 @@
 /**
- * Child process: awards generated rows with a client that answers immediately. Arguments: the ledger and the number of rows.
- * Sends the maximum resident memory and the time of the first request to the parent.
+ * Child process: awards generated rows with a client that resolves immediately. Arguments: the path of the ledger and the
+ * number of rows. Sends the maximum resident memory and the time of the first request to the parent.
  */
 import { fileLedger, rewardWallets } from 'campaign-client/bulk'
 

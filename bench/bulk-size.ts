@@ -9,20 +9,20 @@ import { OURS, type Subject } from './harness.ts'
 const ROWS = 1_000_000
 const MEGABYTE = 2 ** 20
 
-/** Measures the memory and the resume time of a million rows. */
+/** Measures the memory of a run over a million rows, and the time that resuming the run takes. */
 export default async function (): Promise<Subject> {
   const folder = await mkdtemp(join(tmpdir(), 'campaign-bench-'))
   const path = join(folder, 'awards.ledger')
   const first = await runOf(path, ROWS)
-  // Each resumed run has one more row. It is sent after all other rows are skipped.
+  // Each resumed run has one more row, which it sends after skipping all others.
   const resumed: Run[] = []
-  for (let more = 1; more <= 3; more++) resumed.push(await runOf(path, ROWS + more))
+  for (let extra = 1; extra <= 3; extra++) resumed.push(await runOf(path, ROWS + extra))
   await rm(folder, { recursive: true })
   const megabytes = [first, ...resumed].map(({ peak }) => peak / MEGABYTE)
   return {
     title: 'A million awards',
     about:
-      'A run over 1 000 000 rows, and runs that resume it with one row more, with a client that answers at once: the maximum of ' +
+      'A run over 1 000 000 rows, and runs that resume it with one more row. The client resolves immediately. Shows the maximum ' +
       'resident memory, and the time from calling `rewardWallets` to the first request. Absolute values of this machine.',
     measure: 'amount',
     groups: [
@@ -52,7 +52,7 @@ async function runOf(path: string, rows: number): Promise<Run> {
     execArgv: [],
   })
   const ended = once(child, 'exit').then(([code]) => {
-    throw new Error(`the run over ${rows} rows exited with ${code} and without a result`)
+    throw new Error(`the run over ${rows} rows exited with code ${code} and sent no result`)
   })
   const [run] = await Promise.race([once(child, 'message'), ended])
   return run as Run

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { OURS, ratios, type Subject } from './harness.ts'
 
-// The working directory is bench/, so that Node resolves the packages of bench/package.json.
+// The working directory is bench/: Node resolves the packages of bench/package.json.
 const built = (entry: string): string => pathToFileURL(resolve(`../dist/${entry}.js`)).href
 
 const ROUNDS = 31
@@ -17,14 +17,14 @@ const PROGRAMS: readonly { readonly name: string; readonly imports: readonly str
   { name: 'openai', imports: ['openai'] },
 ]
 
-/** Measures a process that only imports a package. */
+/** Measures Node processes that only import a package. */
 export default function (): Subject {
   const samples = PROGRAMS.map((): number[] => [])
   for (let round = -2; round < ROUNDS; round++) {
-    for (const [place] of PROGRAMS.entries()) {
-      const index = (place + round + 2) % PROGRAMS.length
-      const took = wallTime(PROGRAMS[index]?.imports ?? [])
-      if (round >= 0) samples[index]?.push(took)
+    for (const [position] of PROGRAMS.entries()) {
+      const index = (position + round + 2) % PROGRAMS.length
+      const duration = wallTime(PROGRAMS[index]?.imports ?? [])
+      if (round >= 0) samples[index]?.push(duration)
     }
   }
   const empty = samples[0] ?? []
@@ -53,7 +53,7 @@ function wallTime(imports: readonly string[]): number {
   const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
     encoding: 'utf8',
   })
-  const took = Number(process.hrtime.bigint() - begin) / 1000
+  const duration = Number(process.hrtime.bigint() - begin) / 1000
   if (status !== 0) throw new Error(`${imports.join(', ')} cannot be imported: ${stderr}`)
-  return took
+  return duration
 }

@@ -5,7 +5,7 @@ export interface Spread {
   readonly q3: number
 }
 
-/** An implementation of the measured task. */
+/** A package or a baseline that runs the measured task. */
 export interface Contestant {
   readonly name: string
   /** Runs the task `times` times. */
@@ -51,10 +51,10 @@ export const OURS_ON_NODE = `${OURS}/node`
 export function spread(samples: readonly number[]): Spread {
   const sorted = [...samples].sort((a, b) => a - b)
   const at = (part: number): number => {
-    const place = (sorted.length - 1) * part
-    const low = sorted[Math.floor(place)] ?? Number.NaN
-    const high = sorted[Math.ceil(place)] ?? Number.NaN
-    return low + (high - low) * (place - Math.floor(place))
+    const position = (sorted.length - 1) * part
+    const low = sorted[Math.floor(position)] ?? Number.NaN
+    const high = sorted[Math.ceil(position)] ?? Number.NaN
+    return low + (high - low) * (position - Math.floor(position))
   }
   return { q1: at(0.25), median: at(0.5), q3: at(0.75) }
 }
@@ -68,24 +68,24 @@ export function cpuTime(): number {
 export interface Plan {
   readonly title: string
   readonly limits?: Readonly<Record<string, number>>
-  /** How often a contestant runs its task in one sample. The garbage collector must run several times within a sample. */
+  /** How often a contestant runs its task in one sample: enough for several garbage collections. */
   readonly times: number
   /** Rounds per process. */
   readonly rounds: number
-  /** Rounds at the start that are not counted, because V8 still compiles the code. */
+  /** Rounds at the start that are not measured: V8 still compiles the code. */
   readonly warmUp: number
 }
 
 /**
- * Runs the first contestant and one rival in turn and divides their CPU times. A slow machine then slows both. Only two
- * contestants share a process, because libraries in one process slow each other.
+ * Runs the first contestant and one rival in turn and divides their CPU times, so that a slow machine slows both. A process
+ * runs only two contestants, because libraries in one process slow each other.
  */
 export async function compare(contestants: readonly Contestant[], rival: number, plan: Plan): Promise<Group> {
   const samples = contestants.map((): number[] => [])
-  await takeTurns(rival, plan, async (place, counts) => {
+  await takeTurns(rival, plan, async (index, counts) => {
     const before = cpuTime()
-    await contestants[place]?.run(plan.times)
-    if (counts) samples[place]?.push((cpuTime() - before) / plan.times)
+    await contestants[index]?.run(plan.times)
+    if (counts) samples[index]?.push((cpuTime() - before) / plan.times)
   })
   const unit = samples[0] ?? []
   return {
@@ -96,15 +96,15 @@ export async function compare(contestants: readonly Contestant[], rival: number,
   }
 }
 
-/** Samples the first contestant and a rival in turn. */
+/** Calls `take` for the first contestant and a rival in turn. `counts` is false in the warm-up. */
 export async function takeTurns(
   rival: number,
   { warmUp, rounds }: Pick<Plan, 'warmUp' | 'rounds'>,
-  take: (place: number, counts: boolean) => Promise<void>,
+  take: (index: number, counts: boolean) => Promise<void>,
 ): Promise<void> {
   for (let round = -warmUp; round < rounds; round++) {
     // The order alternates: first, rival, rival, first.
-    for (const place of round % 2 === 0 ? [0, rival] : [rival, 0]) await take(place, round >= 0)
+    for (const index of round % 2 === 0 ? [0, rival] : [rival, 0]) await take(index, round >= 0)
   }
 }
 
@@ -112,16 +112,16 @@ const NEIGHBOURS = 2
 
 /** Divides each sample by the median of the unit's samples in the neighbouring rounds. */
 export function ratios(samples: readonly number[], unit: readonly number[]): number[] {
-  return samples.map((took, round) => {
-    const around = unit.slice(Math.max(0, round - NEIGHBOURS), round + NEIGHBOURS + 1)
-    return took / spread(around).median
+  return samples.map((sample, round) => {
+    const neighbours = unit.slice(Math.max(0, round - NEIGHBOURS), round + NEIGHBOURS + 1)
+    return sample / spread(neighbours).median
   })
 }
 
 /** Merges the results of several processes. */
 export function pool([first, ...others]: readonly [Subject, ...Subject[]]): Subject {
-  const groups = first.groups.map((group, place) => {
-    const found = [group, ...others.flatMap(({ groups }) => groups[place] ?? [])]
+  const groups = first.groups.map((group, index) => {
+    const found = [group, ...others.flatMap(({ groups }) => groups[index] ?? [])]
     return {
       ...group,
       unitUs: found.flatMap(({ unitUs }) => unitUs),

@@ -9,7 +9,7 @@ import Stripe from 'stripe'
 import { OURS, OURS_ON_NODE } from './harness.ts'
 import { responseText } from './response-text.ts'
 
-/** A client of a library. */
+/** A client made with one of the libraries. */
 export interface HttpClient {
   readonly name: string
   /** Sends one request and returns the parsed body. */
@@ -28,10 +28,10 @@ interface Paths {
 }
 
 const QUERY = { account: 'ada', platform: 'discord', pid: 'demo' }
-/** Has the length of a real token. The server does not check it. */
+/** A token of a realistic length. The server does not check it. */
 const TOKEN = `eyJhbGciOiJIUzI1NiJ9.${'eyJzdWIiOiJhZGEifQ'.repeat(8)}.${'c2lnbmF0dXJl'.repeat(4)}`
 
-/** Creates the clients with a bearer token, their defaults and without retries. */
+/** Creates the clients with a bearer token, without retries, and otherwise with their defaults. */
 export function httpClients(origin: string, tasks: number): readonly HttpClient[] {
   const base = `${origin}/${tasks}`
   const { host: _, hostname, port } = new URL(origin)

@@ -6,7 +6,7 @@ import { httpClients } from './http-clients.ts'
 import { startServer } from './loopback.ts'
 import type { MemoryTask } from './memory-child.ts'
 
-/** Measures the memory that 20 000 calls leave in use. */
+/** Measures the memory that stays in use after 20 000 calls. */
 export default async function (): Promise<Subject> {
   const { origin, stop } = await startServer()
   const clients = httpClients(origin, 5)
@@ -34,11 +34,11 @@ export default async function (): Promise<Subject> {
 
 async function measureOne(task: MemoryTask): Promise<Result> {
   const child = fork(fileURLToPath(new URL('./memory-child.mjs', import.meta.url)), [JSON.stringify(task)], {
-    // Keep compiled code, which would otherwise distort the measurement. Suppress warnings about leaked listeners.
+    // Keep compiled code: discarding it would change the heap. Suppress warnings about leaked listeners.
     execArgv: ['--expose-gc', '--no-flush-bytecode', '--no-warnings'],
   })
   const ended = once(child, 'exit').then(([code]) => {
-    throw new Error(`memory of ${task.name}: exited with ${code} and without a result`)
+    throw new Error(`memory of ${task.name}: the process exited with code ${code} and sent no result`)
   })
   const [samples] = await Promise.race([once(child, 'message'), ended])
   return { name: task.name, samples }

@@ -8,7 +8,7 @@ export function page(subjects: readonly Subject[], peers: Readonly<Record<string
   return [
     '---\ntitle: Benchmarks\n---',
     '# Benchmarks',
-    '`npm run bench` measures the built package beside other packages and writes this page. Values are **ratios** unless a title ' +
+    '`npm run bench` measures the built package and other packages, and writes this page. Values are **ratios** unless a title ' +
       'names a unit: only ratios are comparable between machines. Each value is the median of all rounds, with the quartiles in ' +
       'brackets. Contestants take turns, so a busy machine slows both.',
     `Measured on ${machine()}, Node ${process.versions.node}, with ${versions.join(', ')}.`,

@@ -3,10 +3,10 @@ import { connect, type Socket } from 'node:net'
 
 const END_OF_HEAD = '\r\n\r\n'
 
-/** A connection that sends prepared requests and reads only the status and the end of an answer: it must be cheap. */
+/** A connection that sends prepared requests. To save CPU time, it reads only the status and the end of an answer. */
 export class PlainConnection {
   readonly #socket: Socket
-  #arrived = ''
+  #received = ''
   #answered: (status: number) => void = () => undefined
   #failed: (reason: unknown) => void = () => undefined
 
@@ -39,11 +39,11 @@ export class PlainConnection {
   }
 
   #read(text: string): void {
-    this.#arrived += text
-    const head = this.#arrived.indexOf(END_OF_HEAD)
-    if (head === -1 || !isComplete(this.#arrived, head + END_OF_HEAD.length)) return
-    const status = Number(this.#arrived.slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length))
-    this.#arrived = ''
+    this.#received += text
+    const head = this.#received.indexOf(END_OF_HEAD)
+    if (head === -1 || !isComplete(this.#received, head + END_OF_HEAD.length)) return
+    const status = Number(this.#received.slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length))
+    this.#received = ''
     this.#answered(status)
   }
 }

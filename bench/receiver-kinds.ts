@@ -1,4 +1,4 @@
-/** A bare handler, or a receiver with a store. */
+/** The store of a receiver. `bare` is a handler that only verifies and parses. */
 export type ReceiverKind = 'bare' | 'memory' | 'redis' | 'ioredis' | 'pg' | 'postgres'
 
 /** The resources that a receiver has used since its start. */
@@ -11,7 +11,7 @@ export interface ReceiverUse {
   readonly handled: number
 }
 
-/** Asks a receiver for its use, optionally after a garbage collection. A collection slows the next thousands of messages. */
+/** Requests a {@link ReceiverUse}, optionally after a garbage collection. A collection slows the next thousands of messages. */
 export type ReceiverQuestion = 'use' | 'use after collection'
 
 export const SECRET = 'the-secret-of-the-bench'

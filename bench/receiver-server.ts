@@ -1,6 +1,6 @@
 /**
- * Child process: a webhook receiver of the kind in the first argument. Sends its port to the parent, and its use on every
- * message.
+ * Child process: a webhook receiver. Arguments: its kind and the URL of its store. Sends its port to the parent, and its
+ * resource use in answer to every message.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { createServer, type RequestListener } from 'node:http'
@@ -21,7 +21,7 @@ let handled = 0
 
 const stores: Readonly<Record<Exclude<ReceiverKind, 'bare'>, (url: string) => DeliveryStore | Promise<DeliveryStore>>> =
   {
-    // Fewer entries than messages, so that the store drops old ones.
+    // Fewer entries than messages, so that the store discards old entries.
     memory: () => memoryStore({ maxEntries: 10_000 }),
     redis: async (url) => redisStore(await createClient({ url }).connect(), { prefix: 'bench:redis:' }),
     ioredis: (url) => redisStore(new Redis(url), { prefix: 'bench:ioredis:' }),
@@ -39,7 +39,7 @@ const stores: Readonly<Record<Exclude<ReceiverKind, 'bare'>, (url: string) => De
     },
   }
 
-/** Verifies the signature and parses the body: the minimum of a receiver. */
+/** Only verifies the signature and parses the body. */
 const bare: RequestListener = (request, response) => {
   const chunks: Buffer[] = []
   request.on('data', (chunk: Buffer) => chunks.push(chunk))

@@ -8,8 +8,8 @@ import { page, plainTable } from './page.ts'
 import { compileBench, measureSubject } from './subjects.ts'
 
 /**
- * The number of processes per pair of contestants. One is not enough: times vary by a tenth between processes. Subjects
- * without a number start their own processes.
+ * The number of processes per pair of contestants: several, because times vary by 10 % between processes. Subjects without
+ * a number start their own processes.
  */
 const PROCESSES: Readonly<Record<string, number | undefined>> = {
   call: 2,

@@ -6,10 +6,10 @@ import { build } from 'esbuild'
 import { pool, type Subject } from './harness.ts'
 
 const root = new URL('../', import.meta.url)
-/** Inside bench/, so that Node resolves the packages of bench/package.json. */
+/** This folder is in bench/, so that Node resolves the packages of bench/package.json. */
 const compiled = new URL('node_modules/.cache/bench/', import.meta.url)
 
-/** Compiles this folder to JavaScript: a TypeScript loader would slow the measured code. Uses the built package in `dist`. */
+/** Compiles this folder to JavaScript, because a TypeScript loader would slow the measured code. Imports `dist`. */
 export async function compileBench(): Promise<void> {
   const files = (await readdir(new URL('.', import.meta.url))).filter((name) => name.endsWith('.ts'))
   await build({
@@ -56,7 +56,7 @@ async function measureOnce(name: string, rival: number): Promise<Subject> {
     execArgv: [],
   })
   const ended = once(child, 'exit').then(([code]) => {
-    throw new Error(`bench/${name}.ts exited with ${code} and without a result`)
+    throw new Error(`bench/${name}.ts exited with code ${code} and sent no result`)
   })
   const [subject] = await Promise.race([once(child, 'message'), ended])
   return subject as Subject

@@ -1,4 +1,4 @@
-/** Runs before `npm publish`. Fails if users of the package could not find the repository or report a vulnerability. */
+/** Runs before `npm publish`. Fails if package.json has no repository or SECURITY.md has no address for reports. */
 import { read } from './repository.ts'
 
 /** Returns the problems that prevent a release. */

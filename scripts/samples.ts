@@ -17,7 +17,7 @@ export interface Samples {
   readonly messages: Readonly<Record<'action_completed' | 'quest_completed', unknown>>
 }
 
-/** Records the answers of the local service to the example requests. The seed makes the answers reproducible. */
+/** Records the answers of the local service to the example requests. The seed makes generated IDs reproducible. */
 export async function recordSamples(): Promise<Samples> {
   const service = createCampaignService({ seed: 'openapi', deliver: () => new Response(null) })
   const answers = new Map<OperationName, unknown>()

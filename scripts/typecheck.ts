@@ -2,14 +2,14 @@
  * Checks the types: `npm run typecheck`.
  *
  * Portable code is compiled twice, with the types of Node and of Workers, so that it uses only the APIs of both. The
- * console's page is compiled with the types of browsers.
+ * page of the console is compiled with the types of browsers.
  */
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { pathTo } from './repository.ts'
 
-/** Each project, and the type libraries that it must not include through a dependency. */
+/** The type libraries that each project must not include, not even through a dependency. */
 const PROJECTS: Readonly<Record<string, RegExp>> = {
   'src/tsconfig.json': /\/(?:@types\/node\/|lib\.dom\.)/,
   'src/tsconfig.node.json': /\/lib\.(?:dom|webworker)\./,

@@ -6,7 +6,7 @@ import type { Generator } from './generator.ts'
 
 const FILE = 'src/schemas/compiled-checks.ts'
 
-/** User progress is large and read often. zod is fast enough for the other answers. */
+/** The schemas to compile. User progress is large and often read; zod is fast enough for the other answers. */
 const COMPILED = { userProgress: schemas.userProgress }
 
 const HEADER = `// Written by \`npm run generate compiled-checks\` from the schemas in src/endpoints. A test compares the results of both.
@@ -21,7 +21,7 @@ const isText = (value: unknown): boolean => typeof value === 'string'
 const isNumber = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value)
 `
 
-/** Functions that check a value several times faster than zod. */
+/** Writes functions that check a value several times faster than zod. */
 export const compiledChecks: Generator = {
   name: 'compiled-checks',
   generate: () => new Map([[FILE, formatted(FILE, `${HEADER}\n${checksOf(COMPILED)}`)]]),
@@ -43,7 +43,7 @@ class Checks {
   readonly code: string[] = []
   readonly #names = new Map<$ZodType, string>()
 
-  /** Returns the name of the function for a schema. The name comes from `place` if the schema is not exported. */
+  /** Returns the name of the function for a schema. A schema that is not exported is named after `place`. */
   nameOf(schema: $ZodType, place: string, exported = false): string {
     const known = this.#names.get(schema)
     if (known !== undefined) return known
@@ -109,7 +109,7 @@ class Checks {
 
 const hasChecks = (schema: $ZodType): boolean => (schema._zod.def.checks ?? []).length > 0
 
-/** The error for a schema that the generated function would check only in part. */
+/** Returns the error for a schema that a generated function cannot check completely. */
 function unsupported(place: string, schema: $ZodType): Error {
   return new Error(`${place}: the generator of ${FILE} does not support this schema of type ${schema._zod.def.type}`)
 }

@@ -5,37 +5,37 @@ import type { Generator } from './generator.ts'
 const FOLDER = 'src/endpoints'
 
 /**
- * Lists of the operations: the catalogue, the rules of the local service, the exported types and schemas, and the pairs of
- * type and schema for a test.
+ * Writes the lists of operations: the catalogue, the rules of the local service, the exported types and schemas, and the
+ * type of each schema for a test.
  */
 export const endpointExports: Generator = {
   name: 'endpoint-exports',
   generate() {
     const modules = operationModules()
     const schemas = modules.flatMap(schemasOf)
-    const inOrder = modules.map(operationOf).sort((one, other) => placeOf(one) - placeOf(other))
+    const inOrder = modules.map(operationOf).sort((a, b) => positionOf(a) - positionOf(b))
     return new Map([
-      written(`${FOLDER}/catalogue.ts`, [
+      fileOf(`${FOLDER}/catalogue.ts`, [
         ...modules.map((module) => `import ${operationOf(module)} from './${module}.ts'`),
         '\n/** All operations of the service, in the order of the interface. */',
         `export const endpoints = { ${inOrder.join(', ')} } as const`,
       ]),
-      written('src/testing/rules/index.ts', [
+      fileOf('src/testing/rules/index.ts', [
         "import type { OperationName } from '../../endpoints/index.ts'",
         ...modules.map((module) => `import { ${operationOf(module)} } from './${module}.ts'`),
         "import type { Rule } from './rule.ts'",
         '\n/** The rule of each operation. Interface: [Endpoints](/the-service#endpoints). */',
         `export const rules: { readonly [Name in OperationName]: Rule<Name> } = { ${inOrder.join(', ')} }`,
       ]),
-      written(
+      fileOf(
         `${FOLDER}/operations.ts`,
         modules.map((module) => `export * from './${module}.ts'`),
       ),
-      written(
+      fileOf(
         `${FOLDER}/types.ts`,
         modules.map((module) => `export type { ${typesOf(module).join(', ')} } from './${module}.ts'`),
       ),
-      written('test/schemas/type-by-schema.ts', [
+      fileOf('test/schemas/type-by-schema.ts', [
         "import type * as campaign from 'campaign-client'\n",
         '/** The type of every schema, by the name of the schema. */',
         'export interface TypeBySchema {',
@@ -57,9 +57,9 @@ const operationModules = (): string[] =>
 const operationOf = (module: string): string => module.replace(/-\w/g, (part) => part.charAt(1).toUpperCase())
 
 /** Returns the position of a method in the client, whose methods are in the order of the interface. */
-const placeOf = (operation: string): number => {
-  const place = read('src/client.ts').indexOf(`\n  ${operation}(request: `)
-  return place < 0 ? Number.MAX_SAFE_INTEGER : place
+const positionOf = (operation: string): number => {
+  const position = read('src/client.ts').indexOf(`\n  ${operation}(request: `)
+  return position < 0 ? Number.MAX_SAFE_INTEGER : position
 }
 
 const namesOf = (module: string, declaration: RegExp): string[] =>
@@ -67,7 +67,7 @@ const namesOf = (module: string, declaration: RegExp): string[] =>
 const typesOf = (module: string): string[] => namesOf(module, /^export (?:interface|type) (\w+)/gm)
 const schemasOf = (module: string): string[] => namesOf(module, /^export const (\w+)/gm)
 
-const written = (file: string, lines: readonly string[]): [string, string] => [
+const fileOf = (file: string, lines: readonly string[]): [string, string] => [
   file,
   formatted(
     file,

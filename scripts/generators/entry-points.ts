@@ -4,10 +4,10 @@ import type { Generator } from './generator.ts'
 
 type Json = Record<string, unknown>
 
-/** The extensions of the declarations and of the code, by import condition. */
+/** The file extensions of declarations and code for each condition of `exports`. */
 const FORMATS = { import: { types: 'd.ts', code: 'js' }, require: { types: 'd.cts', code: 'cjs' } } as const
 
-/** The fields of package.json, tsconfig.base.json and typedoc.json that list the entry points. */
+/** Writes the fields of package.json, tsconfig.base.json and typedoc.json that list the entry points. */
 export const entryPointFiles: Generator = {
   name: 'entry-points',
   generate: () =>

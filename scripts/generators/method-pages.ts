@@ -7,7 +7,7 @@ import type { Generator } from './generator.ts'
 
 const WIDTH = 76
 
-/** A page for each method of the client. */
+/** Writes a page of the docs for each method of the client. */
 export const pagesOfMethods: Generator = {
   name: 'method-pages',
   generate: async () => new Map([...(await methodPages())].map(([name, page]) => [`docs/methods/${name}.md`, page])),

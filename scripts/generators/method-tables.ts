@@ -3,7 +3,7 @@ import { type Member, Project, summaryOf } from '../comments.ts'
 import { read } from '../repository.ts'
 import type { Generator } from './generator.ts'
 
-/** The effect of a retry, as in the table. */
+/** The text of the tables for each kind of retry. */
 const RETRIES = {
   safe: 'safe',
   guarded: 'guarded: never applied twice',
@@ -17,7 +17,7 @@ interface Method {
   readonly does: string
 }
 
-/** The tables of all methods in README.md and docs/methods.md. */
+/** Writes the tables of methods in README.md and docs/methods.md. */
 export const methodTables: Generator = {
   name: 'method-tables',
   generate() {
@@ -47,7 +47,7 @@ function methodsInOrder(): Method[] {
     (endpoint.method === 'GET' ? 0 : KINDS.length) + KINDS.indexOf(endpoint.retry)
   return (Object.keys(endpoints) as OperationName[])
     .map((name) => ({ name, endpoint: endpoints[name], does: lowerFirst(summaryOf(members.get(name) as Member)) }))
-    .sort((one, other) => rank(one) - rank(other))
+    .sort((a, b) => rank(a) - rank(b))
 }
 
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1)

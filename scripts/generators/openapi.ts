@@ -5,7 +5,7 @@ import type { Generator } from './generator.ts'
 
 const WIDTH = 200
 
-/** The OpenAPI description of the service. */
+/** Writes the OpenAPI description of the service. */
 export const openApi: Generator = {
   name: 'openapi',
   async generate() {

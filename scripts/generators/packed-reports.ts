@@ -3,7 +3,7 @@ import { NOTICES, notices } from '../../test/package/checks/notices.ts'
 import { packPackage } from '../../test/package/packed-package.ts'
 import type { Generator } from './generator.ts'
 
-/** The public API of each entry point and the licences of bundled packages. Builds and packs the package. */
+/** Builds the package. Writes the public API of each entry point and the licences of bundled packages. */
 export const packedReports: Generator = {
   name: 'packed-reports',
   async generate() {

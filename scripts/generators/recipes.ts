@@ -6,7 +6,7 @@ const FOLDER = 'docs/recipes'
 /** Matches a copy of an example: a code block that begins with ` ```ts compile: it is examples/NAME.ts `. */
 const EXAMPLE_BLOCK = /^(```ts compile: it is (examples\/\S+))\n[\s\S]*?^```$/gm
 
-/** The recipes, each with the code of its example. */
+/** Writes the code of the examples to the recipes. */
 export const recipes: Generator = {
   name: 'recipes',
   generate: () =>
@@ -21,5 +21,5 @@ export const recipes: Generator = {
     ),
 }
 
-/** Returns the code of an example without its first comment, which says how to run it. */
+/** Returns the code of an example without its first comment, which explains how to run it. */
 const codeOf = (example: string): string => read(example).replace(/^\/\*\*[\s\S]*?\*\/\n/, '')

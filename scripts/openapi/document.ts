@@ -18,7 +18,7 @@ const tagOf = (path: string): string =>
 const RETRIES = {
   safe: 'A retry is safe: it leads to the same final state.',
   guarded: 'A retry is guarded: the service refuses a second request.',
-  unsafe: 'A retry is unsafe: it would count twice.',
+  unsafe: 'A retry is unsafe: the request may be applied twice.',
 }
 
 const NUMERIC_STRING = [{ type: 'number' }, { type: 'string', pattern: '^-?\\d{1,15}(\\.\\d{1,15})?$' }]
@@ -50,14 +50,14 @@ export async function openApiDocument(version: string): Promise<Schema> {
   const named = [...schemas, ...messageSchemas(project), ...Object.entries(skeleton.components.schemas)]
     // A read has parameters instead of a request schema.
     .filter(([name]) => !/^Get\w+Request$/.test(name))
-    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
   return { ...document, components: { ...document.components, schemas: Object.fromEntries(named) } }
 }
 
 /** Returns the schemas of resources and requests by type name, with descriptions from the comments. */
 function resourceSchemas(project: Project): Map<string, Schema> {
   const known = registry<{ id: string }>()
-  // message-schemas.ts describes messages by their types, which distinguish the kinds.
+  // message-schemas.ts creates the schemas of messages, one for each kind.
   const { userActivity: _, ...described } = resources
   for (const schema of Object.values(described)) known.add(schema, { id: typeNames.get(schema) as string })
   const { schemas } = toJSONSchema(known, {
@@ -69,7 +69,7 @@ function resourceSchemas(project: Project): Map<string, Schema> {
       if (zodSchema === presentMetadata) {
         Object.assign(jsonSchema, { type: ['object', 'null'], additionalProperties: {} })
       }
-      // The client also reads exponents; the service is not known to send them.
+      // The client also accepts exponents. The documentation of the service does not show any.
       if (zodSchema === numericString) Object.assign(jsonSchema, { anyOf: NUMERIC_STRING })
     },
   })

@@ -26,7 +26,7 @@ test('the campaigns are shown with their items, users and points', async () => {
   ])
 })
 
-test('a campaign and its items are shown by their IDs where they have no names', async () => {
+test('a campaign or item without a name is shown by its ID', async () => {
   const campaigns = [
     { id: 'bare' },
     { id: 'short', actions: [{ id: 'a' }], quests: [{ id: 'q', actions: ['a'] }], challenges: [{ id: 'c' }] },
@@ -59,7 +59,7 @@ test.each([
   expect(list.found).toBe(found)
 })
 
-test('users are ranked by their points, with the number of tasks they have completed', async () => {
+test('users are listed by points, with the number of their completed tasks', async () => {
   const { act, client } = await openConsole()
   await client.rewardWallet({ address: WALLET, pid: 'demo', id: 'a', xp: 5000 })
   await client.updateUser({ ...LINUS, name: 'n'.repeat(121), team: 't'.repeat(120) })
@@ -74,7 +74,7 @@ test('users are ranked by their points, with the number of tasks they have compl
   expect(await act('readUser', LINUS)).toMatchObject({ ...LINUS, name: 'n'.repeat(121), rank: 4, ref_id: 'ref-linus' })
 })
 
-test('a linked account stands for its user', async () => {
+test('a linked account identifies its user', async () => {
   const { act, service } = await openConsole()
   service.registerWebhook({ hook_id: 'h', url: 'http://127.0.0.1:1/' })
   const account = 'ada@campaign.example'
@@ -84,7 +84,7 @@ test('a linked account stands for its user', async () => {
   expect(await act('emit', emitted)).toEqual({ sent: 1 })
 })
 
-test('a message without a user or a type is shown by its scope', async () => {
+test('a message without a type is shown by its scope', async () => {
   const { url } = await receiver()
   const { act, changes, service } = await openConsole()
   const scope = 's'.repeat(121)
@@ -104,7 +104,7 @@ test.each([
   [200, 'delivered', { ok: true, status: 200, answer: 'thanks' }],
   [300, 'undelivered', { ok: false, status: 300, answer: 'thanks' }],
   [500, 'undelivered', { ok: false, status: 500, answer: 'thanks' }],
-])('a test that the endpoint answers with %i is %s', async (status, state, attempt) => {
+])('a test message that the endpoint answers with %i is %s', async (status, state, attempt) => {
   const { url } = await receiver(status)
   const { act, changes } = await openConsole()
   await act('saveWebhook', endpoint(url, { newId: 'mine' }))
@@ -115,7 +115,7 @@ test.each([
   expect((await act('readDelivery', { key: deliveries[0]?.key ?? '' })).attemptsMade).toMatchObject([attempt])
 })
 
-test('a test that finds no endpoint at its address is undelivered, with the error', async () => {
+test('a test message to a closed port is undelivered, with the error', async () => {
   const { act, changes } = await openConsole()
   await act('saveWebhook', endpoint('http://127.0.0.1:1/', { newId: 'mine' }))
   const { Success, Data } = await act('testWebhook', { account: 'ada', hook_id: 'mine' })
@@ -126,7 +126,7 @@ test('a test that finds no endpoint at its address is undelivered, with the erro
   expect((await act('readDelivery', { key: row.key })).attemptsMade).toMatchObject([{ ok: false, error: Data }])
 })
 
-test('actions of the console are listed as requests, each with what it was given', async () => {
+test('actions of the console are listed as requests with their arguments', async () => {
   const { act, changes } = await openConsole()
   const { revision } = await changes()
   await act('completeTask', { ...LINUS, aid: 'connect-wallet' })
@@ -142,7 +142,7 @@ test('actions of the console are listed as requests, each with what it was given
   })
 })
 
-test('a delivery that your own code causes after a task was completed in the console is not marked', async () => {
+test('a delivery caused by a client after an action of the console is not marked as from the console', async () => {
   const { url } = await receiver()
   const { act, changes, client } = await openConsole()
   await act('saveWebhook', endpoint(url))
@@ -151,7 +151,7 @@ test('a delivery that your own code causes after a task was completed in the con
   expect((await changes()).deliveries.rows.map(({ isFromConsole }) => isFromConsole)).toEqual([true, undefined])
 })
 
-test('a request is found by its arguments, its status and the reason of its refusal', async () => {
+test('the search text of a request contains its arguments and its status', async () => {
   const { act, changes, service, url } = await openConsole()
   const post = (body: string) =>
     fetch(`${url}/user?a=1&a=2`, {
@@ -186,7 +186,7 @@ test('a request is found by its arguments, its status and the reason of its refu
   expect(await act('readRequest', { key: broken?.key ?? '' })).not.toHaveProperty('answer')
 })
 
-test('the searched text of a request has at most 1000 characters', async () => {
+test('the search text of a request has at most 1000 characters', async () => {
   const { changes, url } = await openConsole()
   const names = Array.from({ length: 20 }, (_, index) => [`n${index}`, 'x'.repeat(100)] as const)
   await fetch(`${url}/code?${new URLSearchParams(names.map(([name, value]) => [name, value]))}`)
@@ -196,7 +196,7 @@ test('the searched text of a request has at most 1000 characters', async () => {
 test.each([
   [256_000, false],
   [256_001, true],
-])('of an answer of %i bytes at most 256 kB are kept: cut is %s', (bytes, isCut) => {
+])('at most 256 kB of an answer are kept: %i bytes, isCut %s', (bytes, isCut) => {
   const request = { id: 1, path: '', query: {}, headers: {}, isBodyCut: true, bodySize: 0 }
   const text = 'é'.repeat(128_000) + 'e'.repeat(bytes - 256_000)
   const { answer } = requestView({ request, answer: { headers: {}, body: text } } as never)
@@ -209,19 +209,19 @@ describe('the latest rows', () => {
     readonly size: number
   }
   const size = (row: Sized) => row.size
-  const rows = (count: number, each: number) => {
+  const rows = (count: number, rowSize: number) => {
     const recent = new RecentRows<Sized>(size)
-    for (let number = 1; number <= count; number++) recent.set({ key: String(number), size: each }, number)
+    for (let number = 1; number <= count; number++) recent.set({ key: String(number), size: rowSize }, number)
     return recent
   }
 
-  test('are 10 000', () => {
+  test('are at most 10 000', () => {
     const recent = rows(10_002, 1)
     expect(recent.changesSince(0, size)).toMatchObject({ kept: 10_000, discarded: 2 })
     expect([recent.get('2'), recent.get('3')]).toEqual([undefined, { key: '3', size: 1 }])
   })
 
-  test('have 50 MB in all, in which a replaced row counts once', () => {
+  test('have at most 50 MB, and a replaced row counts once', () => {
     const recent = rows(100, 500_000)
     expect(recent.changesSince(0, size)).toMatchObject({ kept: 100, discarded: 0 })
     recent.set({ key: '50', size: 500_001 }, 101)
@@ -235,7 +235,7 @@ describe('the latest rows', () => {
     expect(recent.changesSince(0, size).kept).toBe(1)
   })
 
-  test('are asked for since a revision, in the order in which they were added', () => {
+  test('since a revision are returned in the order in which they were added', () => {
     const recent = rows(3, 1)
     recent.set({ key: '1', size: 7 }, 4)
     expect(recent.changesSince(2, ({ key }) => key).rows).toEqual(['1', '3'])
@@ -243,14 +243,14 @@ describe('the latest rows', () => {
   })
 })
 
-test('the size of a request is that of its texts', () => {
+test('the size of a request includes its texts', () => {
   const body = (length: number) => ({ text: 'x'.repeat(length), bytes: 0, isCut: false })
   const bare = requestSize({ text: 't' } as never)
   const full = { text: 't', curl: 'c'.repeat(10), body: body(100), answer: { headers: {}, body: body(1000) } }
   expect(requestSize(full as never)).toBe(bare + 1110)
 })
 
-test('the page is told how many requests and deliveries are no longer stored', async () => {
+test('the changes contain the number of discarded requests', async () => {
   const { act, answerOf, changes, url } = await openConsole()
   const body = 'n'.repeat(256_000)
   for (let number = 1; number <= 100; number++) await fetch(`${url}/nowhere`, { method: 'POST', body })
@@ -301,9 +301,9 @@ test.each([
   ['saveWebhook', endpoint('http://127.0.0.1:1/', { hook_id: 'none' }), 'This endpoint has been removed.'],
   ['testWebhook', { account: 'ada', hook_id: 'none' }, 'This endpoint has been removed.'],
   ['loadSeed', { seed: [] }, 'A seed is a JSON object. "Save seed" writes one.'],
-] as const)('%s with %j: %s', async (name, asked, error) => {
+] as const)('%s with %j: %s', async (name, argument, error) => {
   const { answerOf } = await openConsole()
-  expect(await answerOf(name, asked as never)).toEqual({ error })
+  expect(await answerOf(name, argument as never)).toEqual({ error })
 })
 
 test('each campaign lists its own users', async () => {
@@ -315,7 +315,7 @@ test('each campaign lists its own users', async () => {
   expect((await changes()).state?.campaigns.map((campaign) => campaign.users)).toEqual([1, 1])
 })
 
-test('a user who is in another campaign is not found in this one', async () => {
+test('an event finds a user by the account, but not a user of another campaign', async () => {
   const campaigns = [
     { id: 'first', users: [{ account: 'u', platform: 'p' }] },
     { id: 'second', actions: [{ id: 'a' }], users: [{ account: 'u', platform: 'q' }] },
@@ -332,9 +332,9 @@ test('a user who is in another campaign is not found in this one', async () => {
 })
 
 test.each([
-  ['a secret of its own', { signed: true, secret: 'its own secret' }, 'its own secret'],
+  ['its own secret', { signed: true, secret: 'its own secret' }, 'its own secret'],
   ['no signature', { signed: false }, undefined],
-])('an endpoint of a loaded seed with %s does not get the secret of the environment', async (_, webhook, secret) => {
+])('an endpoint of a loaded seed with %s does not get CAMPAIGN_WEBHOOK_SECRET', async (_, webhook, secret) => {
   const { act, service } = await openConsole({ secret: 'of the environment' })
   const url = 'http://127.0.0.1:1/'
   expect(await act('loadSeed', { seed: { webhooks: [{ hook_id: 'mine', url, ...webhook }] } })).toEqual({
@@ -343,7 +343,7 @@ test.each([
   expect(service.exportSeed({ secrets: true }).webhooks?.[0]?.secret).toBe(secret)
 })
 
-test('a loaded seed keeps the secret of a registered endpoint where the environment has one, too', async () => {
+test('an endpoint of a loaded seed keeps its registered secret, even if CAMPAIGN_WEBHOOK_SECRET is set', async () => {
   const { act, service } = await openConsole({ secret: 'of the environment' })
   const url = 'http://127.0.0.1:1/'
   await act('saveWebhook', endpoint(url, { newId: 'signed', secret: 'known here' }))

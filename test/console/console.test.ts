@@ -9,27 +9,27 @@ import { axeSource, launchBrowser, missingBrowser, type Page } from '../browser/
 import { type Running, scratchFolder, start } from '../cli/command.ts'
 import { skipsWithout } from '../support/skips-without.ts'
 
-// A busy machine is slow, and these tests do not measure speed.
+// Long timeouts, because a busy machine is slow.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const SECRET = 'a secret of the webhook'
 const DESKTOP = { width: 1400, height: 900 }
 const PHONE = { width: 390, height: 844 }
-const PLACES = ['/', '/users', '/users/demo/discord/ada', '/users/demo', '/requests', '/requests/1', '/webhooks']
-const MORE_PLACES = ['/webhooks/new', '/faults', '/clock', '/start', '/nowhere/at/all']
+const PATHS = ['/', '/users', '/users/demo/discord/ada', '/users/demo', '/requests', '/requests/1', '/webhooks']
+const MORE_PATHS = ['/webhooks/new', '/faults', '/clock', '/start', '/nowhere/at/all']
 const WALLET = '0x52908400098527886E0F7030069857D2E4169EE7'
 
 describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a browser', () => {
   let browser: Awaited<ReturnType<typeof launchBrowser>>
-  const endpoint = { status: 200, arrived: [] as { body: string; signature: string }[] }
+  const endpoint = { status: 200, messages: [] as { body: string; signature: string }[] }
   const server = createServer(async (request, response) => {
     let body = ''
     for await (const chunk of request) body += chunk
-    endpoint.arrived.push({ body, signature: String(request.headers['x-service-signature']) })
+    endpoint.messages.push({ body, signature: String(request.headers['x-service-signature']) })
     response.writeHead(endpoint.status).end(endpoint.status === 200 ? 'thanks' : '<b>down</b>')
   })
   let hook: string
-  const faults: string[] = []
+  const pageErrors: string[] = []
   const pages: Page[] = []
 
   beforeAll(async () => {
@@ -43,12 +43,12 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     server.close().closeAllConnections()
   })
 
-  // No page may log an error or request anything from another origin.
+  // Fail if a page logged an error or sent a request to another origin.
   afterEach(async () => {
     await Promise.all(pages.splice(0).map((page) => page.close()))
     endpoint.status = 200
-    endpoint.arrived.length = 0
-    expect(faults.splice(0)).toEqual([])
+    endpoint.messages.length = 0
+    expect(pageErrors.splice(0)).toEqual([])
   })
 
   async function dev(args: readonly string[] = ['--webhook', hook]) {
@@ -64,10 +64,10 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     return { url, client, stop }
   }
 
-  /** Waits until the endpoint has received this number of messages, and returns them. */
-  async function arrivals(number: number) {
-    await expect.poll(() => endpoint.arrived.length, { timeout: 30_000 }).toBe(number)
-    return endpoint.arrived
+  /** Waits until the endpoint has received a number of messages. Returns the messages. */
+  async function messagesReceived(number: number) {
+    await expect.poll(() => endpoint.messages.length, { timeout: 30_000 }).toBe(number)
+    return endpoint.messages
   }
 
   /** Opens a page, in the browser window of `sibling` if it is given. */
@@ -82,11 +82,11 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     pages.push(page)
     const { origin } = new URL(url)
     page.on('console', (message) => {
-      if (message.type() === 'error' || message.type() === 'warning') faults.push(message.text())
+      if (message.type() === 'error' || message.type() === 'warning') pageErrors.push(message.text())
     })
-    page.on('pageerror', (error) => faults.push(error.message))
+    page.on('pageerror', (error) => pageErrors.push(error.message))
     page.on('request', (request) => {
-      if (new URL(request.url()).origin !== origin) faults.push(`asked ${request.url()}`)
+      if (new URL(request.url()).origin !== origin) pageErrors.push(`requested ${request.url()}`)
     })
     await page.goto(url)
     await page.locator('.live.on').waitFor()
@@ -95,15 +95,15 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
 
   const heading = (page: Page, name: string) => page.getByRole('heading', { name })
 
-  test('the overview shows every section, and the lines to paste until the first call arrives', async () => {
+  test('the overview shows every section, and a code sample until the first call arrives', async () => {
     const { url, client } = await dev()
     const page = await open(url)
     for (const name of ['Users', 'Requests', 'Webhooks', 'Faults', 'Clock']) {
       expect([name, await heading(page, name).count()]).toEqual([name, 1])
     }
-    const paste = await page.locator('.start pre').first().innerText()
-    expect(paste.split('\n')).toHaveLength(3)
-    expect(paste).toContain(`baseUrl: '${url}/api/v1'`)
+    const sample = await page.locator('.start pre').first().innerText()
+    expect(sample.split('\n')).toHaveLength(3)
+    expect(sample).toContain(`baseUrl: '${url}/api/v1'`)
     await page.getByText('node try.mjs').waitFor()
     await client.getCampaignInfo({ pid: 'demo' })
     await page.locator('.start').waitFor({ state: 'hidden' })
@@ -120,13 +120,13 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     await page.getByRole('link', { name: /^Test hook/ }).click()
     const form = page.getByRole('form', { name: 'Test webhook' })
     await page.waitForURL(/test=hook/)
-    // The endpoint's Test button has focused the form.
+    // The Test button of the endpoint has focused the form.
     await page.keyboard.type('ada')
     await form.getByRole('button', { name: 'Test' }).click()
     expect(await form.getByLabel('Success').innerText()).toBe('true')
     expect(await form.getByLabel('Status').innerText()).toBe('200')
     expect(await form.getByLabel('Data').innerText()).toBe('thanks')
-    const [message] = await arrivals(1)
+    const [message] = await messagesReceived(1)
     const payload = await form.getByLabel('Payload').innerText()
     expect(payload.split('\n').length).toBeGreaterThan(20)
     expect(JSON.parse(payload)).toEqual(JSON.parse(message?.body ?? ''))
@@ -138,7 +138,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     expect(await form.getByLabel('Success').count()).toBe(0)
   })
 
-  test('a button completes a task; its failed delivery is retried when the clock moves, and sent again', async () => {
+  test('a task is completed by a button; its failed delivery is retried and redelivered', async () => {
     endpoint.status = 503
     const { url } = await dev()
     const page = await open(`${url}/users/demo/discord/linus`)
@@ -156,10 +156,10 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     await page.getByText('<b>down</b>').waitFor()
     await page.goto(`${url}/clock`)
     await page.getByRole('link', { name: /action_completed, retry \d of 4/ }).waitFor()
-    while (endpoint.arrived.length < 5) {
-      const before = endpoint.arrived.length
+    while (endpoint.messages.length < 5) {
+      const before = endpoint.messages.length
       await page.getByRole('button', { name: 'To the next retry' }).click()
-      await expect.poll(() => endpoint.arrived.length).toBeGreaterThan(before)
+      await expect.poll(() => endpoint.messages.length).toBeGreaterThan(before)
     }
     await page.getByText('No retry is scheduled.').waitFor()
     await page.getByRole('button', { name: 'Back to now' }).click()
@@ -170,20 +170,20 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     await page.getByRole('button', { name: 'Redeliver' }).click()
     await page.getByText('The message was sent again.').waitFor()
     await page.getByRole('button', { name: 'Send the same ID again' }).click()
-    await arrivals(7)
-    expect(new Set(endpoint.arrived.map(({ body }) => body)).size).toBe(1)
+    await messagesReceived(7)
+    expect(new Set(endpoint.messages.map(({ body }) => body)).size).toBe(1)
   })
 
   test('one message to three endpoints is one event with three rows', async () => {
     const { url, client } = await dev([1, 2, 3].flatMap((number) => ['--webhook', `${hook}/${number}`]))
     await client.rewardWallet({ address: WALLET, pid: 'demo', id: 'a', xp: 5 })
-    await arrivals(3)
+    await messagesReceived(3)
     const page = await open(`${url}/webhooks`)
     await expect.poll(() => page.getByRole('link', { name: /delivered/ }).count()).toBe(3)
     expect([await page.locator('tr.first').count(), await page.locator('tr.same').count()]).toEqual([1, 2])
   })
 
-  test('a request shows why it was refused, is found by its arguments, and is copied as curl', async () => {
+  test('a request shows the reason of its refusal and a curl command, and is found by its arguments', async () => {
     const { url, client } = await dev()
     const award = { address: WALLET, pid: 'demo', id: "it's", xp: 1 }
     await client.rewardWallet(award)
@@ -210,7 +210,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     await page.waitForURL(/\/requests$/)
   })
 
-  test('JSON can be folded, and a long value is cut and shows its size', async () => {
+  test('JSON can be collapsed, and a long value is cut and shows its size', async () => {
     const { url, client } = await dev()
     const name = 'n'.repeat(200_000)
     await client.updateUser({ account: 'long', platform: 'discord', pid: 'demo', name })
@@ -220,10 +220,10 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     expect((await body.innerText()).length).toBeLessThan(1000)
     await body.locator('summary').click()
     await expect.poll(async () => (await body.innerText()).trim()).toBe('{')
-    for (const place of ['/users', '/users/demo/discord/long', '/requests']) {
-      await page.goto(url + place)
+    for (const path of ['/users', '/users/demo/discord/long', '/requests']) {
+      await page.goto(url + path)
       await page.locator('tbody tr').first().waitFor()
-      expect([place, (await page.locator('#root').innerText()).length < 10_000]).toEqual([place, true])
+      expect([path, (await page.locator('#root').innerText()).length < 10_000]).toEqual([path, true])
     }
   })
 
@@ -245,7 +245,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     await form.getByRole('textbox', { name: 'Account' }).fill('ada')
     await form.getByRole('button', { name: 'Send' }).click()
     await page.getByRole('link', { name: /action_completed/ }).waitFor()
-    const [message] = await arrivals(1)
+    const [message] = await messagesReceived(1)
     expect(verifyWebhook(SECRET, message?.body ?? '', message?.signature)).toBe(true)
     await page.getByRole('button', { name: 'Remove mine' }).click()
     await page.getByRole('button', { name: 'Keep it' }).click()
@@ -288,7 +288,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     expect(await client.getCampaignInfo({ pid: 'demo' })).toMatchObject({ id: 'demo' })
   })
 
-  test('eight open tabs all show the requests', async () => {
+  test('eight open tabs show new requests', async () => {
     const { url, client } = await dev()
     const page = await open(url)
     const tabs = [page]
@@ -297,7 +297,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     for (const tab of tabs) await tab.getByRole('link', { name: 'getCampaignInfo' }).waitFor()
   })
 
-  test('a banner says that the service is gone, and an unknown address links back', async () => {
+  test('an unknown page links back, and a banner shows that the service has stopped', async () => {
     const { url, stop } = await dev()
     const page = await open(`${url}/users/demo/discord/nobody`)
     await page.getByRole('link', { name: 'Back to the list' }).click()
@@ -305,7 +305,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     await stop()
     await page.getByRole('alert').getByText('The service does not answer').waitFor()
     // The browser logs each failed request.
-    faults.length = 0
+    pageErrors.length = 0
   })
 
   test('long lists render only the rows in view, and scroll to their end', async () => {
@@ -319,19 +319,19 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     expect(await page.locator('tbody tr').count()).toBeLessThan(150)
   })
 
-  test('values from outside are shown as text and never run', async () => {
+  test('values from outside are shown as text and never executed', async () => {
     const { url, client } = await dev()
-    const evil = '<img src=x onerror=alert(1)><script>alert(1)</script>'
-    const account = `${evil}\u202egnp.exe`
-    await client.updateUser({ account, platform: '"><svg onload=alert(1)>', pid: 'demo', name: evil, team: '{{7*7}}' })
-    await fetch(`${url}/api/v1/${encodeURIComponent(evil)}`, {
+    const html = '<img src=x onerror=alert(1)><script>alert(1)</script>'
+    const account = `${html}\u202egnp.exe`
+    await client.updateUser({ account, platform: '"><svg onload=alert(1)>', pid: 'demo', name: html, team: '{{7*7}}' })
+    await fetch(`${url}/api/v1/${encodeURIComponent(html)}`, {
       method: 'POST',
       headers: { 'x-evil': '<script>', 'content-type': 'text/html' },
-      body: evil,
+      body: html,
     })
     const page = await open(url)
-    for (const place of ['/', '/users', '/requests/1', '/requests/2']) {
-      await page.goto(url + place)
+    for (const path of ['/', '/users', '/requests/1', '/requests/2']) {
+      await page.goto(url + path)
       await page.locator('.live.on').waitFor()
       expect(await page.locator('img[src=x], svg[onload], script:not([src])').count()).toBe(0)
     }
@@ -344,22 +344,22 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     ['dark', DESKTOP],
     ['light', PHONE],
     ['dark', PHONE],
-  ] as const)('every page is accessible and has no sideways scrolling: %s, %o', async (scheme, viewport) => {
+  ] as const)('every page is accessible and does not scroll horizontally: %s, %o', async (scheme, viewport) => {
     endpoint.status = 500
     const { url, client } = await dev()
     await client.rewardWallet({ address: WALLET, pid: 'demo', id: 'a', xp: 5 })
-    await arrivals(1)
+    await messagesReceived(1)
     const page = await open(url, viewport, scheme)
     await page.evaluate(axeSource())
-    for (const place of [...PLACES, ...MORE_PLACES]) {
-      if (place !== '/')
-        await page.evaluate(`history.pushState(null, '', '${place}'); dispatchEvent(new Event('popstate'))`)
+    for (const path of [...PATHS, ...MORE_PATHS]) {
+      if (path !== '/')
+        await page.evaluate(`history.pushState(null, '', '${path}'); dispatchEvent(new Event('popstate'))`)
       await page.evaluate('new Promise((resolve) => setTimeout(resolve, 50))')
       const violations = await page.evaluate<string[]>(
         "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map((v) => v.id + ': ' + v.nodes[0].html))",
       )
-      expect([place, violations]).toEqual([place, []])
-      expect([place, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([place, viewport.width])
+      expect([path, violations]).toEqual([path, []])
+      expect([path, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([path, viewport.width])
     }
   })
 })

@@ -14,7 +14,7 @@ interface Options extends Pick<CampaignServiceOptions, 'campaigns'> {
   readonly reachable?: RegExp
 }
 
-/** Starts a service with a console. `secret` is the secret of the environment. */
+/** Starts a service with a console. `secret` is the value of CAMPAIGN_WEBHOOK_SECRET. */
 export async function openConsole({ secret, reachable = /./, campaigns }: Options = {}) {
   const clock = createManualClock({ running: true })
   const service = createCampaignService({ clock, ...(campaigns && { campaigns }) })
@@ -37,17 +37,24 @@ export async function openConsole({ secret, reachable = /./, campaigns }: Option
     await close()
   })
   const base = url.replace('/api/v1', '')
-  async function answerOf<Name extends ActionName>(name: Name, asked: ActionRequest<Name>) {
+  async function answerOf<Name extends ActionName>(name: Name, argument: ActionRequest<Name>) {
     const headers = { 'content-type': 'application/json' }
-    const response = await fetch(`${base}/console/do/${name}`, { method: 'POST', headers, body: JSON.stringify(asked) })
+    const response = await fetch(`${base}/console/do/${name}`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(argument),
+    })
     return (await response.json()) as ActionAnswer<Name>
   }
   return {
     ...{ url, base, service, clock, answerOf },
     client: new CampaignClient({ baseUrl: url, accessToken: 'any', maxRetries: 0 }),
     changes: async (since = ''): Promise<Changes> => (await fetch(`${base}/console/changes?since=${since}`)).json(),
-    async act<Name extends ActionName>(name: Name, asked: ActionRequest<Name>): Promise<Awaited<ActionResult<Name>>> {
-      const answer = await answerOf(name, asked)
+    async act<Name extends ActionName>(
+      name: Name,
+      argument: ActionRequest<Name>,
+    ): Promise<Awaited<ActionResult<Name>>> {
+      const answer = await answerOf(name, argument)
       if ('error' in answer) throw new Error(answer.error)
       return answer.data as Awaited<ActionResult<Name>>
     },
@@ -56,16 +63,16 @@ export async function openConsole({ secret, reachable = /./, campaigns }: Option
 
 /** Starts an endpoint that records the messages that it receives. */
 export async function receiver(status = 200) {
-  const arrived: { body: string; signature: string }[] = []
+  const messages: { body: string; signature: string }[] = []
   const server = createServer(async (incoming, response) => {
     let body = ''
     for await (const chunk of incoming) body += chunk
-    arrived.push({ body, signature: String(incoming.headers['x-service-signature']) })
+    messages.push({ body, signature: String(incoming.headers['x-service-signature']) })
     response.writeHead(status).end('thanks')
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close().closeAllConnections())
-  return { arrived, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook` }
+  return { messages, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook` }
 }
 
 export const endpoint = (url: string, more: object = {}) => ({

@@ -31,7 +31,7 @@ test.each([
   expect(service.pendingFaults()).toHaveLength('data' in answer ? 0 : 1)
 })
 
-test('a page is read with GET or HEAD, and the seed is downloaded as a file', async () => {
+test('a page allows GET and HEAD only, and the seed is downloaded as a file', async () => {
   const { base } = await openConsole()
   const refused = await fetch(`${base}/users`, { method: 'POST' })
   expect([refused.status, refused.headers.get('content-type')]).toEqual([405, 'text/plain; charset=utf-8'])
@@ -48,7 +48,8 @@ test('an action of more than 64 MB is refused', async () => {
   expect(await answerOf('loadSeed', { seed })).toEqual({ error: 'Send JSON of at most 64 MB.' })
 })
 
-interface Asked {
+/** The parts of a request that the guard checks. `second` is a second Host header. */
+interface Checked {
   readonly host?: string
   readonly second?: string
   readonly origin?: string
@@ -81,8 +82,8 @@ test.each([
   [{ host: HOST, site: 'cross-site', mode: 'navigate' }, undefined],
   [{ host: HOST, site: 'cross-site', mode: 'cors' }, 'Other sites may not call this service.'],
   [{ host: HOST, site: 'cross-site', mode: 'navigate', method: 'POST' }, 'Other sites may not call this service.'],
-] as [Asked, string | RegExp | undefined][])(
-  'a request with %j is refused with %s',
+] as [Checked, string | RegExp | undefined][])(
+  'the guard answers a request with %j with the refusal %s',
   ({ host, second, origin, site, mode, method = 'GET' }, refusal) => {
     const headers = {
       ...(origin !== undefined && { origin }),

@@ -36,7 +36,7 @@ test('refuses every POST of another site, with or without Origin, from a form or
   expect(service.requests).toEqual([])
 })
 
-test('accepts requests of its own page, of programs and of allowed host names, and links from other sites', async () => {
+test('accepts requests of its own page, of programs and to allowed host names, and links from other sites', async () => {
   const { base } = await openConsole()
   const { host } = new URL(base)
   for (const headers of [
@@ -58,7 +58,7 @@ test('accepts requests of its own page, of programs and of allowed host names, a
   expect(text).toContain('--allowed-host')
 })
 
-test('serves the page from memory, with headers that stop a browser from loading anything else', async () => {
+test('serves the page with headers that stop a browser from loading other resources', async () => {
   const { base } = await openConsole()
   for (const path of ['/', '/start', '/users/demo/discord/ada', '/requests/1', '/webhooks', '/faults', '/clock']) {
     const response = await fetch(base + path)
@@ -89,21 +89,21 @@ test('serves the page from memory, with headers that stop a browser from loading
   expect((await fetch(`${base}/users`, { method: 'HEAD' })).status).toBe(200)
 })
 
-test('an endpoint that is changed keeps its own secret, organization and place among others', async () => {
-  const { arrived, url } = await receiver()
+test('a changed endpoint keeps its secret, its organization and its position', async () => {
+  const { messages, url } = await receiver()
   const { act, service } = await openConsole({ secret: 'of the environment' })
   await act('saveWebhook', endpoint(url, { newId: 'first', secret: 'the first one' }))
   service.registerWebhook({ hook_id: 'second', url, secret: 'the second one', organization: 'demo' })
   await act('saveWebhook', endpoint(url, { hook_id: 'second', campaigns: ['demo'] }))
   await act('testWebhook', { account: 'ada', hook_id: 'second' })
-  const [message] = arrived as [{ body: string; signature: string }]
+  const [message] = messages as [{ body: string; signature: string }]
   expect(verifyWebhook('the second one', message.body, message.signature)).toBe(true)
   expect(service.exportSeed().webhooks?.[1]).toMatchObject({ organization: 'demo', campaigns: ['demo'] })
   await act('saveWebhook', endpoint(url, { hook_id: 'second', secret: '' }))
   expect(service.webhooks.map(({ signed }) => signed)).toEqual([true, false])
 })
 
-test('reset removes requests and deliveries, and moves the clock back', async () => {
+test('reset removes requests and deliveries, and resets the clock', async () => {
   const { url } = await receiver()
   const { act, client, changes } = await openConsole()
   await act('saveWebhook', endpoint(url))
@@ -119,8 +119,8 @@ test('reset removes requests and deliveries, and moves the clock back', async ()
   expect([after.requests.rows, after.deliveries.rows]).toEqual([[], []])
 })
 
-test('a failed delivery is shown with its attempts, and the clock moves to its next retry', async () => {
-  const { arrived, url } = await receiver(503)
+test('a failed delivery is shown with its attempts, and the clock can advance to its next retry', async () => {
+  const { messages, url } = await receiver(503)
   const { act, answerOf, changes, service } = await openConsole({ secret: 'of the environment' })
   expect(await answerOf('advanceToNextRetry', {})).toEqual({ error: 'No retry is scheduled.' })
   await act('saveWebhook', endpoint(url))
@@ -132,9 +132,9 @@ test('a failed delivery is shown with its attempts, and the clock moves to its n
   expect(row.nextAttemptAt).toBeGreaterThan(row.at)
   await act('advanceToNextRetry', {})
   await service.settle()
-  expect([arrived.length, (await latest()).attempts]).toEqual([2, 2])
+  expect([messages.length, (await latest()).attempts]).toEqual([2, 2])
   const { body, signature, attemptsMade } = await act('readDelivery', { key: row.key })
-  expect([body, signature]).toEqual([arrived[1]?.body, arrived[1]?.signature])
+  expect([body, signature]).toEqual([messages[1]?.body, messages[1]?.signature])
   expect(attemptsMade).toMatchObject([
     { ok: false, status: 503, answer: 'thanks' },
     { ok: false, status: 503 },
@@ -142,8 +142,8 @@ test('a failed delivery is shown with its attempts, and the clock moves to its n
   expect(await answerOf('readDelivery', { key: 'gone' })).toEqual({ error: 'This delivery is no longer stored.' })
 })
 
-test('an event is sent to the endpoints that accept it, and changes no progress', async () => {
-  const { arrived, url } = await receiver()
+test('an event is sent to the endpoints of its scope, and changes no progress', async () => {
+  const { messages, url } = await receiver()
   const { act, changes, service } = await openConsole()
   const event = { kind: 'quest_completed', pid: 'demo', account: ' ada ', item: 'welcome' } as const
   await act('saveWebhook', endpoint(url, { scope: 'another scope' }))
@@ -155,7 +155,7 @@ test('an event is sent to the endpoints that accept it, and changes no progress'
   expect(await act('emit', { ...event, kind: 'action_completed', item: 'follow' })).toEqual({ sent: 2 })
   expect(service.state).toEqual(before)
   await service.settle()
-  expect(arrived.map(({ body }) => JSON.parse(body).event.type).sort()).toEqual([
+  expect(messages.map(({ body }) => JSON.parse(body).event.type).sort()).toEqual([
     'action_completed',
     'action_completed',
     'quest_completed',
@@ -165,7 +165,7 @@ test('an event is sent to the endpoints that accept it, and changes no progress'
   expect(rows.map(({ isFromConsole, user }) => [isFromConsole, user])).toEqual(Array(4).fill([true, 'ada']))
 })
 
-test('an endpoint is removed once, and an unreachable or removed one is refused', async () => {
+test('an endpoint can be removed once, and an unreachable or removed endpoint cannot be saved', async () => {
   const { url } = await receiver()
   const { act, answerOf, service } = await openConsole({ reachable: /127\.0\.0\.1/ })
   await act('saveWebhook', endpoint(url, { newId: ' mine ' }))
@@ -181,22 +181,22 @@ test('an endpoint is removed once, and an unreachable or removed one is refused'
   expect(service.webhooks).toEqual([])
 })
 
-test('the clock goes back to now without a reset', async () => {
+test('the clock can be reset alone', async () => {
   const { act, changes } = await openConsole()
   await act('advance', { ms: 86_400_000 })
   await act('resetClock', {})
   expect((await changes()).aheadMs).toBe(0)
 })
 
-test('a saved seed keeps the secrets that the running service has', async () => {
-  const { arrived, url } = await receiver()
+test('an endpoint of a loaded seed keeps the secret that the running service has', async () => {
+  const { messages, url } = await receiver()
   const { act, base, changes } = await openConsole()
   await act('saveWebhook', endpoint(url, { newId: 'mine', secret: 'known here' }))
   const seed: unknown = await (await fetch(`${base}/console/seed.json`)).json()
   expect(JSON.stringify(seed)).not.toContain('known here')
   expect(await act('loadSeed', { seed })).toEqual({ unsigned: [] })
   await act('testWebhook', { account: 'ada', hook_id: 'mine' })
-  const [message] = arrived as [{ body: string; signature: string }]
+  const [message] = messages as [{ body: string; signature: string }]
   expect(verifyWebhook('known here', message.body, message.signature)).toBe(true)
   await act('removeWebhook', { hook_id: 'mine' })
   expect(await act('loadSeed', { seed })).toEqual({ unsigned: ['mine'] })
@@ -205,14 +205,14 @@ test('a saved seed keeps the secrets that the running service has', async () => 
   expect((await changes()).state?.webhooks).toMatchObject([{ signed: true }])
 })
 
-test('a saved seed gets the secret of the environment if no other is known', async () => {
-  const { arrived, url } = await receiver()
+test('an endpoint of a loaded seed gets CAMPAIGN_WEBHOOK_SECRET if the service has no secret for it', async () => {
+  const { messages, url } = await receiver()
   const { act } = await openConsole({ secret: 'of the environment' })
   expect(await act('loadSeed', { seed: { webhooks: [{ hook_id: 'mine', url, signed: true }] } })).toEqual({
     unsigned: [],
   })
   await act('testWebhook', { account: 'ada', hook_id: 'mine' })
-  const [message] = arrived as [{ body: string; signature: string }]
+  const [message] = messages as [{ body: string; signature: string }]
   expect(verifyWebhook('of the environment', message.body, message.signature)).toBe(true)
 })
 
@@ -225,7 +225,7 @@ test.each([
   const headers = { authorization: 'Bearer x', 'content-type': 'application/json', 'x-note': "it's" }
   await fetch(`${url}/user?note=${encodeURIComponent("it's")}`, { method: 'POST', headers, body })
   const { curl = '' } = await act('readRequest', { key: '1' })
-  // The command contains no characters that a terminal acts on.
+  // The command contains no control characters.
   expect(curl).not.toMatch(/[^\n -~]/u)
   await promisify(execFile)('sh', ['-c', curl], { env: { PATH: process.env.PATH }, timeout: 20_000 })
   const [first, again] = service.requests
@@ -246,7 +246,7 @@ test.each(['GET', 'DELETE'])(
   },
 )
 
-test('a body that was cut is marked, and has no curl command', async () => {
+test('a request whose body was cut is marked, and has no curl command', async () => {
   const { act, client } = await openConsole()
   await client.updateUser({ ...LINUS, name: 'n'.repeat(1_000_000) })
   const { body, curl, text } = await act('readRequest', { key: '1' })
@@ -256,7 +256,7 @@ test('a body that was cut is marked, and has no curl command', async () => {
   expect(body?.text.length).toBeLessThanOrEqual(256_000)
 })
 
-test('a page asks for the changes since its last poll', async () => {
+test('changes returns the changes since the given revision', async () => {
   const { client, changes } = await openConsole()
   const first = await changes()
   expect(first).toMatchObject({ isFull: true, state: { hasSecret: false, campaigns: [{ pid: 'demo' }] } })
@@ -270,10 +270,10 @@ test('a page asks for the changes since its last poll', async () => {
   const row = await latest()
   expect(row).toMatchObject({ key: '1', operation: 'getUserProgress', subject: 'linus', pid: 'demo', status: 200 })
   expect(row?.text).toContain('linus discord demo')
-  expect(await changes('of another process')).toMatchObject({ isFull: true })
+  expect(await changes('revision-of-another-process')).toMatchObject({ isFull: true })
 })
 
-test('a completed task and a sent test of the console appear in the lists', async () => {
+test('a task completed and a test message sent in the console appear in the lists', async () => {
   const { url } = await receiver()
   const { act, changes } = await openConsole()
   await act('saveWebhook', endpoint(url, { newId: 'mine' }))
@@ -291,16 +291,16 @@ test('a completed task and a sent test of the console appear in the lists', asyn
   expect((await act('readDelivery', { key })).body).toBe(result.Payload)
 })
 
-test('a message that the console sends again is marked, a message of other code is not', async () => {
+test('a message redelivered by the console is marked as from the console, a message of a client is not', async () => {
   const { url } = await receiver()
   const { act, client, changes } = await openConsole()
   await act('saveWebhook', endpoint(url))
   await client.rewardWallet({ address: WALLET, pid: 'demo', id: 'a', xp: 5 })
-  const [made] = (await changes()).deliveries.rows as [DeliveryRow]
-  expect(made.isFromConsole).toBeUndefined()
-  const { key } = await act('redeliver', { key: made.key })
+  const [first] = (await changes()).deliveries.rows as [DeliveryRow]
+  expect(first.isFromConsole).toBeUndefined()
+  const { key } = await act('redeliver', { key: first.key })
   const again = (await changes()).deliveries.rows.find((row) => row.key === key)
-  expect(again).toMatchObject({ isFromConsole: true, redeliveryOf: made.key, id: made.id })
+  expect(again).toMatchObject({ isFromConsole: true, redeliveryOf: first.key, id: first.id })
 })
 
 test('users with the same XP share a rank', async () => {
@@ -336,12 +336,12 @@ test.each([
   ['addFault', { on: '*', kind: 'delay', times: 1, delayMs: -1 }, 'delayMs', 'at least 0'],
   ['completeTask', { ...LINUS, aid: 'follow' }, undefined, 'the dependencies of "follow" first'],
 ] as const)(
-  '%s with %j shows the error at its field, without names of methods or parameters',
-  async (name, asked, field, words) => {
+  '%s with %j returns an error with its field, without names of methods or parameters',
+  async (name, argument, field, message) => {
     const { answerOf, service } = await openConsole()
     service.registerWebhook({ hook_id: 'taken', url: 'http://127.0.0.1:1/' })
-    const answer = await answerOf(name, asked as never)
-    expect(answer).toMatchObject({ error: expect.stringContaining(words), ...(field !== undefined && { field }) })
+    const answer = await answerOf(name, argument as never)
+    expect(answer).toMatchObject({ error: expect.stringContaining(message), ...(field !== undefined && { field }) })
     expect(answer).not.toMatchObject({
       error: expect.stringMatching(/\b(?:aid|pid|hook_id|completeTask|registerWebhook)\b/),
     })
