@@ -600,12 +600,9 @@ describe('a long text from outside', () => {
     },
   )
 
-  it('does not end with the first half of a secret', () => {
-    const cuts = [65_536, 65_536 + 16 * secret.length].flatMap((at) => [at - 5, at - secret.length + 2])
-    for (const at of cuts) {
-      const text = `${secret.repeat(Math.ceil(at / secret.length)).slice(0, at)}${secret}${'x'.repeat(1000)}`
-      expect(excerpt(text, patternsOf(secret), 300)).not.toMatch(/secret|length/)
-    }
+  it.each([5, secret.length - 2])('does not end with the first %i characters of a secret', (length) => {
+    const text = `${'x'.repeat(65_536 - length)}${secret}`
+    expect(excerpt(text, patternsOf(secret), 65_536)).toMatch(/^x+$/)
   })
 
   it('does not show the first half of a secret that fills the text', () => {
