@@ -573,7 +573,7 @@ describe('an invalid argument is refused', () => {
 
   test('a misspelt option of a ledger', () => {
     expect(() => fileLedger('x', { name: 'launch' } as never)).toThrow(
-      /options\.name is not an option; the options are run/,
+      /^fileLedger: options\.name is not an option; the options are run/,
     )
   })
 })

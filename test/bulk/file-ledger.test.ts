@@ -10,7 +10,6 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  readlinkSync,
   renameSync,
   rmSync,
   statSync,
@@ -18,14 +17,13 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { CampaignClient, ConfigurationError } from 'campaign-client'
 import { type AwardRow, fileLedger, readLedger, rewardWallets } from 'campaign-client/bulk'
 import fc from 'fast-check'
-import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { fileLedgerOn } from '../../src/bulk/ledger/file/file-ledger.ts'
 import { groupOf } from '../../src/bulk/ledger/file/format.ts'
 import { fileStorage, type LedgerFile, type LedgerStorage } from '../../src/bulk/ledger/file/storage.ts'
@@ -36,6 +34,7 @@ import {
   counts,
   newPath,
   openFiles,
+  recordFlushes,
   setup,
   stopErrorOf,
   temporaryFolder,
@@ -136,25 +135,21 @@ describe('the file', () => {
 
   test('and its folder are flushed before the first request', async () => {
     const path = newPath()
-    const handle = await open(dirname(path))
-    const prototype: FileHandle = Object.getPrototypeOf(handle)
-    await handle.close()
-    const flushed: string[] = []
-    for (const method of ['sync', 'datasync'] as const) {
-      const original = prototype[method]
-      vi.spyOn(prototype, method).mockImplementation(async function (this: FileHandle) {
-        flushed.push(readlinkSync(`/proc/self/fd/${this.fd}`))
-        await original.call(this)
-      })
-    }
-    onTestFinished(() => void vi.restoreAllMocks())
-    const checking = {
+    const flushes = await recordFlushes()
+    let atRequest: string[] = []
+    const recording = {
       async rewardWallet() {
-        // The new file, its folder, the opened file, and the intent.
-        expect(flushed).toEqual([`${path}.new`, dirname(path), path, path])
+        atRequest = [...flushes]
       },
     }
-    expect((await rewardWallets(checking, awards(1), { ledger: fileLedger(path) })).counts.awarded).toBe(1)
+    await rewardWallets(recording, awards(1), { ledger: fileLedger(path) })
+    // The new file, its folder, the opened file, and the intent.
+    expect(atRequest).toEqual([`${path}.new`, dirname(path), path, path])
+  })
+
+  test('has an absolute path, and the run has a name', () => {
+    expect(fileLedger('awards.ledger')).toMatchObject({ kind: 'file', run: 'default', path: resolve('awards.ledger') })
+    expect(fileLedger('awards.ledger', { run: 'launch' }).run).toBe('launch')
   })
 
   test('is created even if a crashed run left a temporary file', async () => {

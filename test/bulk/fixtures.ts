@@ -1,4 +1,5 @@
 import { mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { CampaignClient, type CampaignClientOptions } from 'campaign-client'
@@ -33,6 +34,23 @@ export const openFiles = (path: string): string[] =>
       return []
     }
   })
+
+/** Returns an array that gets the path of each file that is flushed from now on. */
+export async function recordFlushes(): Promise<string[]> {
+  const flushes: string[] = []
+  const handle = await open(tmpdir())
+  const prototype: FileHandle = Object.getPrototypeOf(handle)
+  await handle.close()
+  for (const method of ['sync', 'datasync'] as const) {
+    const original = prototype[method]
+    vi.spyOn(prototype, method).mockImplementation(async function (this: FileHandle) {
+      flushes.push(readlinkSync(`/proc/self/fd/${this.fd}`))
+      await original.call(this)
+    })
+  }
+  onTestFinished(() => void vi.restoreAllMocks())
+  return flushes
+}
 
 export const wallet = (number: number): string => `0x${number.toString(16).padStart(40, '0')}`
 

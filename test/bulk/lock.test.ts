@@ -19,7 +19,17 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { fileLedgerOn } from '../../src/bulk/ledger/file/file-ledger.ts'
 import { type Lock, LockedLedger, takeLock } from '../../src/bulk/ledger/file/lock.ts'
 import { fileStorage } from '../../src/bulk/ledger/file/storage.ts'
-import { awards, counts, holdCalls, newPath, openFiles, setup, stopErrorOf, verdictsOf } from './fixtures.ts'
+import {
+  awards,
+  counts,
+  holdCalls,
+  newPath,
+  openFiles,
+  recordFlushes,
+  setup,
+  stopErrorOf,
+  verdictsOf,
+} from './fixtures.ts'
 
 /** Short times, so that the tests are fast. */
 const TIMES = { heartbeatMs: 20, watchMs: 300, takeoverMs: 50 }
@@ -226,12 +236,14 @@ describe('a process that is killed while it takes a lock', () => {
       waits.push(wait)
       throw new Error('an error of the callback is ignored')
     }
+    const flushes = await recordFlushes()
     const ledger = fileLedgerOn(fileStorage, path, { onWait }, TIMES)
     expect((await rewardWallets(client, awards(3), { ledger })).fromLedger).toBe(2)
     const reason = 'another run is starting to use it. Its lock file has no heartbeat'
     expect(waits).toEqual([{ reason, maxMs: expect.any(Number) }])
     expect(waits[0]?.maxMs).toBeLessThan(TIMES.watchMs)
     expect(statSync(path).ino).not.toBe(ino)
+    expect(flushes.slice(0, 2)).toEqual([`${path}.new`, dirname(path)])
     expect(statSync(path).mode & 0o777).toBe(0o600)
     expect(readdirSync(dirname(path))).toEqual(['awards.ledger'])
     expect(openFiles(path)).toEqual([])
