@@ -232,9 +232,11 @@ describe('the cause', () => {
   })
 
   it.each([undefined, null, 0, '', 'text', Symbol('s'), 5n, {}, [], () => 1, Object.create(null)])(
-    'may be a thrown %o',
+    'may be a thrown %o, or an error whose cause it is',
     async (thrown) => {
       expect(await errorAfterThrowing(thrown)).toBeInstanceOf(NetworkError)
+      const error = await errorAfterThrowing(new Error('read', { cause: thrown }))
+      expect(error.cause).toHaveProperty('message', 'read')
     },
   )
 })

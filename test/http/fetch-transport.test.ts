@@ -412,6 +412,7 @@ describe('a service that cannot be reached', () => {
   const thrownBare: readonly [string, unknown][] = [
     ['a bare ECONNREFUSED', systemError('ECONNREFUSED', 'connect', at('connect'))],
     ['a bare ECONNRESET', systemError('ECONNRESET', 'read', at('read'))],
+    ['an error with a numeric code', new DOMException('gone', 'AbortError')],
     ['a string', 'broken'],
     ['nothing', undefined],
     ['an error that is its own cause', selfCaused()],
@@ -960,9 +961,13 @@ describe('an answer that is too large', () => {
   })
 
   test("of a partner's fetch without body streams is refused, too", async () => {
-    const foreign = { status: 200, headers: new Headers(), text: async () => '€'.repeat(1000) }
+    const text = JSON.stringify({ ...envelope, note: '€'.repeat(1000) })
+    const foreign = { status: 200, headers: new Headers(), text: async () => text }
     const fetch = (async () => foreign) as unknown as typeof globalThis.fetch
-    const error = await errorOf(read.run(clientOf('https://service.example/api/v1', { fetch, maxResponseBytes: 2999 })))
-    expect(error).toBeInstanceOf(UnexpectedResponseError)
+    const bytes = Buffer.byteLength(text)
+    const limitedTo = (maxResponseBytes: number) =>
+      read.run(clientOf('https://service.example/api/v1', { fetch, maxResponseBytes }))
+    expect(await limitedTo(bytes)).toEqual(read.data)
+    expect(await errorOf(limitedTo(bytes - 1))).toBeInstanceOf(UnexpectedResponseError)
   })
 })
