@@ -439,7 +439,7 @@ describe('wrong arguments', () => {
       }
     })
 
-    it('are reported all at once', async () => {
+    it('are reported together', async () => {
       const wrong = Object.entries(fields).map(
         ([field, kind]) => [field, ...(bad[kind][0] as [unknown, string])] as const,
       )

@@ -234,7 +234,7 @@ describe("the abort reason for a partner's fetch", () => {
     const { fetch, logged, reasons } = loggingFetch()
     const controller = new AbortController()
     let isReason: boolean | undefined
-    // Compare with `toBe` here: some reasons cannot be awaited or printed.
+    // Compare here, because some of these reasons cannot be printed by a failed assertion.
     const call = award.run(clientOf({ fetch }), { signal: controller.signal }).catch((error: unknown) => {
       isReason = Object.is(error, reason)
     })
@@ -488,7 +488,7 @@ describe('against a real server', () => {
 })
 
 describe('onAbort', () => {
-  test('all removals share one listener, which is removed with the last', () => {
+  test('all callbacks share one listener, which is removed with the last callback', () => {
     const { signal } = new AbortController()
     const removals = Array.from({ length: 1000 }, () => onAbort(signal, () => undefined))
     expect(getEventListeners(signal, 'abort')).toHaveLength(1)
@@ -522,7 +522,7 @@ describe('onAbort', () => {
     expect(callback).toHaveBeenCalledOnce()
   })
 
-  test('each signal has its own removals', () => {
+  test('each signal has its own callbacks', () => {
     const [mine, other] = [new AbortController(), new AbortController()]
     const onMine = vi.fn()
     const onOther = vi.fn()

@@ -408,7 +408,7 @@ export function answersOver({ answer, client, received }: Setup): void {
       ['[]', 'the body: expected an object with success and data'],
       ['{}', 'success: expected true or false'],
       ['{"success":true,"data":{"used_by":[1]}}', 'data.used_by.0: expected string, received number'],
-    ])('%s: the message contains the path and the expected value', async (body, what) => {
+    ])('causes a message with the path and the expected value: %s', async (body, what) => {
       answer('getInviteCode', { body })
       expect(wordsOf(await rejection(client().getInviteCode({ code: 'c', pid: 'd' })))).toBe(
         `getInviteCode: unexpected answer with HTTP 200 (${what})`,

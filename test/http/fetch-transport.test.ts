@@ -316,15 +316,15 @@ describe('a service that cannot be reached', () => {
     ['ENETUNREACH', systemError('ENETUNREACH', 'connect', at('connect')), 'ENETUNREACH'],
     ['ETIMEDOUT of a connect', systemError('ETIMEDOUT', 'connect', at('connect')), 'ETIMEDOUT'],
     [
-      'the connect timeout of undici',
+      'a connect timeout of undici',
       systemError('UND_ERR_CONNECT_TIMEOUT', 'Connect Timeout Error'),
       'UND_ERR_CONNECT_TIMEOUT',
     ],
     ['an expired certificate', systemError('CERT_HAS_EXPIRED', 'certificate has expired'), 'CERT_HAS_EXPIRED'],
-    ['several addresses refused', several('ECONNREFUSED', ...addresses('ECONNREFUSED')), 'ECONNREFUSED'],
-    ['several addresses timed out', several('ETIMEDOUT', ...addresses('ETIMEDOUT')), 'ETIMEDOUT'],
+    ['ECONNREFUSED of several addresses', several('ECONNREFUSED', ...addresses('ECONNREFUSED')), 'ECONNREFUSED'],
+    ['ETIMEDOUT of several addresses', several('ETIMEDOUT', ...addresses('ETIMEDOUT')), 'ETIMEDOUT'],
     [
-      'several addresses with different errors',
+      'different errors of several addresses',
       several('ENETUNREACH', ...addresses('ENETUNREACH').slice(1), ...addresses('ETIMEDOUT').slice(1)),
       'ENETUNREACH',
     ],
@@ -333,7 +333,7 @@ describe('a service that cannot be reached', () => {
   // No error code proves that nothing was sent. A wrapper around fetch may fail on a connection of its own, or retry, after the
   // service has answered. The client cannot detect wrappers.
   test.each(refusedConnections)(
-    '%s of the global fetch: an unsafe write is sent once, and its outcome is unknown',
+    '%s from the global fetch: an unsafe write is sent once, and its outcome is unknown',
     async (_, cause, code) => {
       await withFailingConnections(cause, async (attempts) => {
         const error = await errorOf(record.run(clientOf('https://service.example/api/v1')))
@@ -345,7 +345,7 @@ describe('a service that cannot be reached', () => {
   )
 
   test.each(refusedConnections)(
-    "%s of a partner's fetch: an unsafe write is sent once, and its outcome is unknown",
+    "%s from a partner's fetch: an unsafe write is sent once, and its outcome is unknown",
     async (_, cause, code) => {
       const { fetch, sent } = scriptedFetch(failing(cause))
       const error = await errorOf(record.run(clientOf('https://service.example/api/v1', { fetch })))
@@ -355,7 +355,7 @@ describe('a service that cannot be reached', () => {
   )
 
   test.each(refusedConnections)(
-    '%s of a replaced global fetch: an unsafe write is sent once, and its outcome is unknown',
+    '%s from a replaced global fetch: an unsafe write is sent once, and its outcome is unknown',
     async (_, cause) => {
       const { fetch, sent } = scriptedFetch(failing(cause))
       vi.stubGlobal('fetch', fetch)
@@ -845,7 +845,7 @@ describe("a partner's transport", () => {
 
   test.each<[string, () => unknown]>([
     [
-      'throws at once',
+      'throws synchronously',
       () => {
         throw new Error('broken')
       },
@@ -937,7 +937,7 @@ describe("a partner's transport", () => {
     expect(error).toMatchObject({ code: 'network', outcome: 'unknown' })
   })
 
-  test('may throw when a header is read', async () => {
+  test('whose answer throws when a header is read does not fail the call', async () => {
     const header = (): never => {
       throw new Error('no headers')
     }

@@ -426,7 +426,7 @@ describe('an encoded secret', () => {
   ]
   const clean = (text: string, secret: string): string => redact(text, patternsOf(secret))
 
-  it.each(spellings)('is hidden as %s', (_, spell) => {
+  it.each(spellings)('is hidden in the form: %s', (_, spell) => {
     for (const secret of secrets) {
       expect(clean(`before ${spell(secret)} after`, secret)).toBe('before [redacted] after')
       expect(clean(`{"sent":"${spell(secret)}"}`, secret)).toBe('{"sent":"[redacted]"}')
@@ -493,7 +493,7 @@ describe('the password of a proxy', () => {
   })
 
   it.each(['https://service.example:8080/a@b', 'mail to ada:grace@service.example', 'https://ada@service.example/'])(
-    'is not confused with other text: %s',
+    'is not found in: %s',
     (text) => {
       expect(redact(text, [])).toBe(text)
     },
@@ -659,7 +659,7 @@ describe('the cause of an error', () => {
     [Symbol(secret), 'Symbol([redacted])'],
     [5, '5'],
     [{ message: 5 }, ''],
-  ])('is an Error even for a thrown %s', (thrown, message) => {
+  ])('is an Error even if this was thrown: %s', (thrown, message) => {
     const safe = safeCause(thrown, patternsOf(secret))
     expect(safe).toBeInstanceOf(Error)
     expect(safe).toHaveProperty('message', message)

@@ -65,7 +65,7 @@ describe('maxConcurrency', () => {
     expect(order).toEqual([0, 2, 1, 3])
   })
 
-  test('an aborted call leaves the queue without affecting the others', async () => {
+  test('an aborted call leaves the queue without affecting other calls', async () => {
     const queue = new RequestQueue({ maxConcurrency: 1 })
     const first = await admit(queue)
     const aborter = new AbortController()
@@ -80,7 +80,7 @@ describe('maxConcurrency', () => {
     expect(await last).toBeDefined()
   })
 
-  test('a call that was aborted before is not admitted', async () => {
+  test('a call that is already aborted is not admitted', async () => {
     await expect(admit(new RequestQueue(), 'token', 0, MINUTE, AbortSignal.abort('enough'))).rejects.toBe('enough')
   })
 
@@ -311,7 +311,7 @@ describe('after a 429', () => {
     expect(order).toEqual([0])
   })
 
-  test('among many paused tokens, each goes when its own pause ends', async () => {
+  test('each of many paused tokens continues at the end of its own pause', async () => {
     const queue = new RequestQueue()
     const pauses = Array.from({ length: 300 }, (_, index) => 1_000 + ((index * 37) % 300) * 10)
     for (const [index, ms] of pauses.entries()) await limited(queue, index, ms)
@@ -352,7 +352,7 @@ describe('after a 429', () => {
     expect(maxInFlight).toBeLessThan(5)
   })
 
-  test('concurrency soon reaches half of what it was, then grows slowly', async () => {
+  test('concurrency quickly grows to half of its earlier value, then slowly', async () => {
     const queue = new RequestQueue()
     const [limited, ...answered] = await Promise.all(Array.from({ length: 9 }, () => admit(queue)))
     for (const each of answered) queue.recordAnswer(each)

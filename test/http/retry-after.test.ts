@@ -102,7 +102,7 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
     })
 
     test.each(['America/New_York', 'UTC', 'Asia/Kolkata'])(
-      'as a date without a zone is in UTC, even if the local time zone is %s',
+      'with a date without a zone is read as UTC, even if the local time zone is %s',
       async (zone) => {
         vi.stubEnv('TZ', zone)
         expect(await waitsAfter(asked('Fri Jan  2 03:04:15 2026'), once)).toEqual([10_000])

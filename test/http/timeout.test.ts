@@ -57,7 +57,7 @@ describe.each([
     ['stalls in the body of a 503', () => httpServer(beginsToAnswer(503))],
   ]
 
-  describe.concurrent('a server that answers too slowly', () => {
+  describe.concurrent('a slow server', () => {
     /** Long enough for a request to reach a server of this process on a busy machine. */
     const LIMIT_MS = 500
 
@@ -85,7 +85,7 @@ describe.each([
       expect(onRequest).toHaveBeenCalledOnce()
     })
 
-    test.for(slow)('that %s loses its connection', async ([, start], context) => {
+    test.for(slow)('that %s has its connection closed', async ([, start], context) => {
       const { via, sockets } = await opened(start, context)
       await errorOf(read.run(clientOf({ ...via, timeoutMs: LIMIT_MS, maxRetries: 0 })))
       await context.expect.poll(() => sockets[0]?.destroyed).toBe(true)

@@ -112,7 +112,7 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       ['no payload', 'eyJhbGciOiJub25lIn0..'],
       ['no parts', 'opaque-token'],
       ['parts that are not base64url', 'a!b.c!d.e!f'],
-    ])('until a 401, with %s', async (_, token) => {
+    ])('until a 401 if it has %s', async (_, token) => {
       const accessToken = vi.fn(() => token)
       const { via } = script(success, success, refusal(401), success)
       const client = clientOf({ ...via, accessToken })
@@ -205,7 +205,7 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       expect(accessToken).toHaveBeenCalledTimes(2)
     })
 
-    test('is called by the next call if maxRetries is 0', async () => {
+    test('is called again by the next call after a 401 if maxRetries is 0', async () => {
       let calls = 0
       const accessToken = vi.fn(() => `token-${++calls}`)
       const { via, sent } = script(acceptsOnly(() => 'token-2'))
@@ -216,7 +216,7 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       expect(sentTokens(sent)).toEqual(['token-1', 'token-2'])
     })
 
-    test('is called by the next call after a second 401, too', async () => {
+    test('is called again by the next call after a second 401', async () => {
       let calls = 0
       const { via, sent } = script(acceptsOnly(() => 'token-3'))
       const client = clientOf({ ...via, accessToken: () => `token-${++calls}` })
@@ -252,17 +252,17 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       ['rejects with a string', () => Promise.reject('sealed'), /source failed.*sealed/],
       ['rejects with nothing', () => Promise.reject(), /source failed/],
       ['throws null', () => Promise.reject(null), /source failed/],
-      ['gives an empty string', () => '', /an empty string/],
-      ['gives white space', async () => ' \n ', /an empty string/],
-      ['gives undefined', () => undefined, /type undefined/],
-      ['gives null', async () => null, /no token|null|type object/],
-      ['gives a number', () => 42, /type number/],
-      ['gives an object', async () => ({ access_token: 'token-in-an-object' }), /type object/],
-      ['gives two lines', () => 'secret-line\nx-evil: 1', /unusable string.*line breaks/],
-      ['gives a header', () => 'Bearer secret-line', /unusable string.*"Bearer "/],
-      ['gives inner white space', () => 'secret-line and more', /white space/],
-      ['gives characters that a header cannot contain', () => 'secret-line-ü', /unusable string/],
-      ['gives a NUL', () => 'secret-line\0', /unusable string/],
+      ['returns an empty string', () => '', /an empty string/],
+      ['returns white space', async () => ' \n ', /an empty string/],
+      ['returns undefined', () => undefined, /type undefined/],
+      ['returns null', async () => null, /no token|null|type object/],
+      ['returns a number', () => 42, /type number/],
+      ['returns an object', async () => ({ access_token: 'token-in-an-object' }), /type object/],
+      ['returns two lines', () => 'secret-line\nx-evil: 1', /unusable string.*line breaks/],
+      ['returns a header', () => 'Bearer secret-line', /unusable string.*"Bearer "/],
+      ['returns inner white space', () => 'secret-line and more', /white space/],
+      ['returns characters that a header cannot contain', () => 'secret-line-ü', /unusable string/],
+      ['returns a NUL', () => 'secret-line\0', /unusable string/],
     ]
 
     test.each(failures)('%s: AccessTokenError, and nothing is sent', async (_, source, message) => {
@@ -313,7 +313,7 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       expect(sent).toHaveLength(1)
     })
 
-    test('fails all calls that wait for it, each with its own operation', async () => {
+    test('fails all waiting calls, each with an error of its own operation', async () => {
       const accessToken = vi.fn(() => Promise.reject(thrown))
       const client = clientOf({ accessToken })
       const errors = await Promise.all([read, award, record].map((of) => immediateRejection(of.run(client))))
@@ -449,7 +449,7 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       expect(accessToken).toHaveBeenCalledTimes(1)
     })
 
-    test('aborting one call does not affect the others that wait', async () => {
+    test('aborting one call does not affect other waiting calls', async () => {
       let finish: (token: string) => void = () => undefined
       const accessToken = vi.fn(
         () =>
@@ -731,7 +731,7 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       ['null', null],
       ['an object', { token: 'secret-line' }],
       ['a promise', Promise.resolve('secret-line')],
-    ])('%s is a ConfigurationError', (_, accessToken) => {
+    ])('is refused by the constructor: %s', (_, accessToken) => {
       let caught: unknown
       try {
         clientOf({ accessToken: accessToken as string })

@@ -59,7 +59,7 @@ describe('the error about an agent', () => {
   test.each([
     ['https://service.example/api/v1', new http.Agent(), 'is an http.Agent; baseUrl needs an https.Agent'],
     ['http://127.0.0.1:1/api/v1', new https.Agent(), 'is an https.Agent; baseUrl needs an http.Agent'],
-  ])('names its class and the required one, for %s', (baseUrl, agent, message) => {
+  ])('names the class of the agent and the required class, for %s', (baseUrl, agent, message) => {
     expect(() => clientOf(baseUrl, agent)).toThrow(`CampaignClient: the agent of nodeTransport ${message}`)
   })
 

@@ -76,7 +76,7 @@ function clientThrough(address: string, baseUrl: string): CampaignClient {
 
 const value = { account: 'ada', platform: 'web', pid: 'demo', cid: 'quest', aid: 'task', value: 1 }
 
-test('a call goes through the tunnel, and the proxy sees no token', async () => {
+test('a call uses the tunnel, and the proxy does not see the token', async () => {
   const { baseUrl, seen } = await service()
   const through = await proxy(200)
   await clientThrough(through.address, baseUrl).recordActionValue(value)

@@ -298,7 +298,7 @@ export function transportContract(
       })
     })
 
-    describe('a connection lost', () => {
+    describe('a failed answer', () => {
       const beforeAnAnswer: readonly [string, Answer][] = [
         ['reset', reset],
         ['closed', (response) => response.socket?.end()],
@@ -308,7 +308,7 @@ export function transportContract(
       ]
 
       test.each(beforeAnAnswer)(
-        'before an answer (%s) causes an error with sent: true, and no retry',
+        'lost before the end of its headers (%s) causes an error with sent: true, and no retry',
         async (_, lose) => {
           const server = await started(httpServer(lose))
           for (const sending of [send, write]) {
@@ -320,7 +320,7 @@ export function transportContract(
         },
       )
 
-      test('before the request was read causes an error with sent: true', async () => {
+      test('lost before the request was read causes an error with sent: true', async () => {
         const server = await started(tcpServer((socket) => socket.once('data', () => socket.resetAndDestroy())))
         expect(await failureOf(write(server.baseUrl))).toMatchObject({ kind: 'network', sent: true })
       })
@@ -361,13 +361,13 @@ export function transportContract(
 
       test.each(
         [200, 400, 503].flatMap((status) => withinTheBody(status).map(([how, lose]) => ({ status, how, lose }))),
-      )('within the body of a $status ($how) keeps the status', async ({ status, lose }) => {
+      )('lost within the body of a $status ($how) keeps the status', async ({ status, lose }) => {
         const server = await started(httpServer(lose))
         expect(await write(server.baseUrl)).toMatchObject({ status, complete: false, cause: expect.any(Error) })
         expect(server.requests).toHaveLength(1)
       })
 
-      test('or a body that is not gzip keeps the status', async () => {
+      test('whose body is not gzip keeps the status', async () => {
         const server = await started(
           httpServer((response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(TEXT)),
         )
