@@ -20,16 +20,19 @@ test.each([
     200,
     { error: expect.any(String), field: 'limit' },
   ],
-])('%s of the action %s as %s: %s is answered with %i', async (method, name, type, body, status, answer) => {
-  const { base, service } = await openConsole()
-  service.fail({ on: '*', kind: 'status', status: 500 })
-  const init = { method, headers: type === undefined ? {} : { 'content-type': type }, body: body ?? null }
-  const response = await fetch(`${base}/console/do/${name}`, init)
-  expect(response.status).toBe(status)
-  expect(await response.json()).toEqual(answer)
-  expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
-  expect(service.pendingFaults()).toHaveLength('data' in answer ? 0 : 1)
-})
+])(
+  '%s of the action %s with the content type %s and the body %s is answered with %i',
+  async (method, name, type, body, status, answer) => {
+    const { base, service } = await openConsole()
+    service.fail({ on: '*', kind: 'status', status: 500 })
+    const init = { method, headers: type === undefined ? {} : { 'content-type': type }, body: body ?? null }
+    const response = await fetch(`${base}/console/do/${name}`, init)
+    expect(response.status).toBe(status)
+    expect(await response.json()).toEqual(answer)
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
+    expect(service.pendingFaults()).toHaveLength('data' in answer ? 0 : 1)
+  },
+)
 
 test('a page allows GET and HEAD only, and the seed is downloaded as a file', async () => {
   const { base } = await openConsole()
@@ -83,7 +86,7 @@ test.each([
   [{ host: HOST, site: 'cross-site', mode: 'cors' }, 'Other sites may not call this service.'],
   [{ host: HOST, site: 'cross-site', mode: 'navigate', method: 'POST' }, 'Other sites may not call this service.'],
 ] as [Checked, string | RegExp | undefined][])(
-  'the guard answers a request with %j with the refusal %s',
+  'the refusal of the guard for a request with %j is: %s',
   ({ host, second, origin, site, mode, method = 'GET' }, refusal) => {
     const headers = {
       ...(origin !== undefined && { origin }),

@@ -181,7 +181,7 @@ test('an endpoint can be removed once, and an unreachable or removed endpoint ca
   expect(service.webhooks).toEqual([])
 })
 
-test('the clock can be reset alone', async () => {
+test('the clock can be reset without resetting the service', async () => {
   const { act, changes } = await openConsole()
   await act('advance', { ms: 86_400_000 })
   await act('resetClock', {})
@@ -256,7 +256,7 @@ test('a request whose body was cut is marked, and has no curl command', async ()
   expect(body?.text.length).toBeLessThanOrEqual(256_000)
 })
 
-test('changes returns the changes since the given revision', async () => {
+test('GET /console/changes returns the changes since the given revision', async () => {
   const { client, changes } = await openConsole()
   const first = await changes()
   expect(first).toMatchObject({ isFull: true, state: { hasSecret: false, campaigns: [{ pid: 'demo' }] } })

@@ -309,7 +309,7 @@ describe('unusual answers', () => {
     ],
     ['a negative length', 'HTTP/1.1 200 OK\r\ncontent-length: -2\r\n\r\n{}'],
     ['lines without carriage returns', 'HTTP/1.1 200 OK\ncontent-length: 2\n\n{}'],
-  ])('%s cause an error with sent: true', async (_, bytes) => {
+  ])('%s: the error has sent: true', async (_, bytes) => {
     const server = await serving(({ socket }) => socket.write(bytes))
     await expect(transportWith().send(read(server), never)).rejects.toMatchObject({ kind: 'network', sent: true })
   })

@@ -238,7 +238,7 @@ describe('a value of the wrong type', () => {
       /^fail: kind must be 'status' or 'reset' or 'hang' or /,
     ],
     ['an event', () => service().emit(undefined as never), /^emit: kind must be/],
-  ])('is refused: %s', (_, call, message) => {
+  ])('is refused for %s', (_, call, message) => {
     expect(call).toThrow(TypeError)
     expect(call).toThrow(message)
   })

@@ -41,7 +41,7 @@ describe('the router', () => {
   })
 })
 
-describe('the arguments', () => {
+describe('arguments', () => {
   test.each([
     ['a missing query parameter', { account: 'ada', platform: 'discord' }],
     ['an empty query parameter', { account: '', platform: 'discord', pid: 'demo' }],
@@ -128,13 +128,13 @@ describe('the arguments', () => {
     expect(() => createCampaignService({ queryNames } as never)).toThrow(message)
   })
 
-  test.each(['', '/', 'a b', 'hooks?x', 'a/../b', 'user'])('refuses the webhook registration path %j', (path) => {
+  test.each(['', '/', 'a b', 'hooks?x', 'a/../b', 'user'])('webhookRegistrationPath %j is refused', (path) => {
     expect(() => createCampaignService({ webhookRegistrationPath: path })).toThrow(
       /^createCampaignService: webhookRegistrationPath must/,
     )
   })
 
-  test('registers webhooks at webhookRegistrationPath', async () => {
+  test('webhookRegistrationPath is the path of webhook registration', async () => {
     const service = createCampaignService({ webhookRegistrationPath: '/hooks/register', seed: 1 })
     const { post } = caller(service.fetch)
     const body = { scope: 'user_activity', url: 'https://partner.example/hook', secret: 's3cret-of-the-hook' }

@@ -250,7 +250,7 @@ describe('POST /user/ref_id', () => {
     expect(service.state.entries).toHaveLength(3)
   })
 
-  test('refuses the own link of a wallet in any letter case', async () => {
+  test('refuses the user’s own link even if the wallet has another letter case', async () => {
     const { service, post } = start({ users: [{ account: WALLET, platform: 'ethereum', ref_id: 'own' }] })
     expect(await post('/user/ref_id', follow('own', WALLET.toLowerCase()))).toMatchObject(refused(400))
     expect(service.requests[0]?.reason).toBe('the referral link "own" is the user\'s own')

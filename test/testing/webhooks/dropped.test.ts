@@ -62,7 +62,7 @@ describe('unregistering a webhook', () => {
     expect(received.map(({ url }) => url)).toEqual([`${HOOK}/1`, `${HOOK}/2`, `${HOOK}/2`])
   })
 
-  test('happens for the removed endpoints of a replaced webhook', async () => {
+  test('or removing one of its endpoints drops the deliveries to that endpoint', async () => {
     const { service, clock, received } = start((_, index) => new Response(null, { status: index < 2 ? 503 : 200 }))
     service.registerWebhook({ url: [`${HOOK}/old`, `${HOOK}/kept`], hook_id: 'h' })
     service.emit(emitFollow)

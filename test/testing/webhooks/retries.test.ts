@@ -202,7 +202,7 @@ describe('retries', () => {
     expect(received).toHaveLength(64)
   })
 
-  test('a redirect of an endpoint is a failure', async () => {
+  test('a redirect of an endpoint is a failed attempt and is not followed', async () => {
     const paths: (string | undefined)[] = []
     const server = createServer((request, response) => {
       paths.push(request.url)
