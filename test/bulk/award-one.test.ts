@@ -48,6 +48,13 @@ test('a row that is invalid or that the guard forbids is refused before it is cl
   expect(claim).not.toHaveBeenCalled()
 })
 
+test('awardOne throws the error of a token source that fails', async () => {
+  const { client } = setup({ accessToken: () => Promise.reject(new Error('the issuer is down')) })
+  const made = awardOne(client, award(1), { ledger: await sharedLedger() })
+  await expect(made).rejects.toThrow(campaign.AccessTokenError)
+  await expect(made).rejects.toMatchObject({ operation: 'awardOne', outcome: 'not_applied' })
+})
+
 describe('awardOne', () => {
   test.each<[string, cause: Error, reason: string, outcome: string, retryAfterMs?: number]>([
     [
