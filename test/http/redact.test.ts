@@ -488,6 +488,7 @@ describe('the password of a proxy', () => {
     ['Invalid URL "http://user:p@ss@proxy"', 'Invalid URL "http://[redacted]@proxy"'],
     ['https://:p4ss%20word@proxy/', 'https://[redacted]@proxy/'],
     ['Proxy-Authorization: Basic dXNlcjpwNHNz', 'Proxy-Authorization: Basic [redacted]'],
+    ['proxy-authorization: basic  dXNlcjpwNHNz', 'proxy-authorization: basic  [redacted]'],
   ])('is hidden in: %s', (text, expected) => {
     expect(redact(text, [])).toBe(expected)
   })
