@@ -3,7 +3,7 @@ import { basename, dirname, posix } from 'node:path'
 import { expect, test } from 'vitest'
 import { pathTo } from '../../scripts/repository.ts'
 
-/** Each module of `src/`, and the modules and packages that it may import. Imports run one way. */
+/** Each module of `src/`, and the modules and packages that it may import. No two modules import each other. */
 const ALLOWED: Readonly<Record<string, string>> = {
   client: 'http settings options endpoints schemas shared',
   http: 'settings endpoints options errors transport schemas shared ky jose',
@@ -50,10 +50,11 @@ test('every module has a rule', () => {
 })
 
 test('every import is allowed by the rule of its module', () => {
-  const isFree = (target: string): boolean => target.startsWith('node:') || target.startsWith('#') || target === '..'
+  const isAlwaysAllowed = (target: string): boolean =>
+    target.startsWith('node:') || target.startsWith('#') || target === '..'
   const wrong = imports.filter(({ file, target }) => {
     const module = moduleOf(file)
-    if (module === 'index' || target === module || isFree(target)) return false
+    if (module === 'index' || target === module || isAlwaysAllowed(target)) return false
     return !ALLOWED[module]?.split(' ').includes(target)
   })
   expect(imports.length).toBeGreaterThan(100)
@@ -70,19 +71,19 @@ test.each([
 })
 
 /** Folders with one file per operation. */
-const LISTS = ['endpoints', 'testing/rules']
+const PER_OPERATION = ['endpoints', 'testing/rules']
 
-test('no folder has more than 14 files on one level', () => {
+test('no folder contains more than 14 files', () => {
   const counts = new Map<string, number>()
   for (const file of files) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1)
-  const crowded = [...counts].filter(([folder, count]) => count > 14 && !LISTS.includes(folder))
-  expect(crowded).toEqual([])
+  const tooLarge = [...counts].filter(([folder, count]) => count > 14 && !PER_OPERATION.includes(folder))
+  expect(tooLarge).toEqual([])
 })
 
 test('no file is longer than 300 lines', () => {
   const exempt = ['client.ts', 'compiled-checks.ts']
-  const long = files
+  const tooLong = files
     .filter((file) => !exempt.includes(basename(file)))
     .filter((file) => readFileSync(pathTo(`src/${file}`), 'utf8').split('\n').length > 301)
-  expect(long).toEqual([])
+  expect(tooLong).toEqual([])
 })

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { findProgram } from '../support/server-process.ts'
 
-// Only what is used of playwright-core, which is installed in this folder and not for the project.
+// The parts of playwright-core that the tests use. The package is installed in this folder, not in the project.
 
 interface ByName {
   readonly name: string | RegExp
@@ -54,7 +54,7 @@ interface Browser {
 const chromium = findProgram('chromium')
 const require = createRequire(import.meta.url)
 
-/** Why there is no browser; `undefined` when there is one. */
+/** Why tests in a browser are skipped; `undefined` if they can run. */
 export const missingBrowser =
   chromium === undefined
     ? 'it is not installed (Debian: apt-get install chromium)'
@@ -67,5 +67,5 @@ export function launchBrowser(): Promise<Browser> {
   return playwright.chromium.launch({ executablePath: chromium, args: ['--no-sandbox'] })
 }
 
-/** The source of axe-core, to be run in a page. */
+/** Returns the source of axe-core, which runs in a page. */
 export const axeSource = (): string => (require('axe-core') as { source: string }).source

@@ -20,7 +20,7 @@ const missing = (() => {
     return 'this machine does not allow mounts'
   }
 })()
-if (missing !== undefined) console.warn(`SKIPPED, the tests on a full disk: ${missing}`)
+if (missing !== undefined) console.warn(`SKIPPED: tests that need a full disk: ${missing}`)
 
 /** Mounts a disk of this size for the test. */
 function smallDisk(bytes: number): string {

@@ -104,15 +104,15 @@ describe.skipIf(skipsWithout('PostgreSQL and Redis', missing))(
   'awardOne as the body of a job',
   { timeout: 240_000 },
   () => {
-    let databases: Database
-    let memory: Database
+    let postgresServer: Database
+    let redisServer: Database
     beforeAll(async () => {
-      databases = await postgres.start()
-      memory = await redis.start()
+      postgresServer = await postgres.start()
+      redisServer = await redis.start()
     }, 60_000)
     afterAll(async () => {
-      await databases?.stop()
-      await memory?.stop()
+      await postgresServer?.stop()
+      await redisServer?.stop()
     })
 
     async function runJobs(
@@ -121,7 +121,7 @@ describe.skipIf(skipsWithout('PostgreSQL and Redis', missing))(
       withRedis: boolean,
     ) {
       const random = randomFor(label)
-      const database = await ownDatabase(databases)
+      const database = await ownDatabase(postgresServer)
       const pool = new Pool({ connectionString: database, max: 2 })
       pool.on('error', () => undefined)
       onTestFinished(() => pool.end())
@@ -143,7 +143,13 @@ describe.skipIf(skipsWithout('PostgreSQL and Redis', missing))(
       // Some jobs are queued twice. A worker takes six jobs at once, and the first calls hang: the second job is `busy`.
       await enqueue(rows.slice(0, HANGING_CALLS).flatMap((row) => [row, row]))
       await enqueue([...rows.slice(HANGING_CALLS), ...rows.filter(() => random.below(4) === 0)])
-      const task: WorkerTask = { queue, database, baseUrl: url, run: 'launch', ...(withRedis && { redis: memory.url }) }
+      const task: WorkerTask = {
+        queue,
+        database,
+        baseUrl: url,
+        run: 'launch',
+        ...(withRedis && { redis: redisServer.url }),
+      }
       const workers = new Workers(task)
 
       const settled = `SELECT count(*)::int AS count FROM campaign_awards WHERE verdict IS NOT NULL AND attempt IS NULL`
@@ -206,7 +212,7 @@ describe.skipIf(skipsWithout('PostgreSQL and Redis', missing))(
 
     test('makes each award once in BullMQ, and overwrites no final verdict', async () => {
       const start = async (_: string, name: string): Promise<Enqueue> => {
-        const connection = new Redis(memory.url, { maxRetriesPerRequest: null })
+        const connection = new Redis(redisServer.url, { maxRetriesPerRequest: null })
         const queue = new Queue(name, { connection })
         onTestFinished(async () => {
           await queue.obliterate({ force: true }).catch(() => undefined)

@@ -22,7 +22,7 @@ const withoutPortsAndTimes = (text: string): string =>
     .replaceAll(/^\d\d:\d\d:\d\d/gm, 'TIME')
     .replaceAll(/, \d+ s$/gm, ', 0 s')
 
-test.skipIf(skipsWithout('python3, which opens terminals', hasTerminals ? undefined : 'python3'))(
+test.skipIf(skipsWithout('terminals', hasTerminals ? undefined : 'python3 with pty is not installed'))(
   'award prints the documented session',
   async () => {
     const { file, atTerminal } = await setUp()

@@ -18,7 +18,7 @@ export interface DatabaseSource {
   readonly name: string
   /** Why tests of this database are skipped; `undefined` if they can run. */
   readonly missing: string | undefined
-  /** Why tests that kill the server are skipped: they need the installed program. */
+  /** Why tests that kill the server are skipped; `undefined` if the program is installed. */
   readonly missingPrivate: string | undefined
   /** Returns the server at the address from the environment, or starts one. */
   start(): Promise<Database>

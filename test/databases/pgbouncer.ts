@@ -9,7 +9,7 @@ import type { Database } from './database.ts'
 import { postgres } from './postgres.ts'
 
 const program = findProgram('pgbouncer')
-/** The user of pgbouncer, which refuses to run as root. */
+/** The user that runs pgbouncer, because pgbouncer refuses to run as root. */
 const owner = process.getuid?.() === 0 ? systemUser('postgres') : undefined
 
 /** Why tests behind pgbouncer are skipped; `undefined` if they can run. */
@@ -20,7 +20,7 @@ export const pgbouncerMissing =
       ? 'pgbouncer refuses to run as root and there is no user "postgres"'
       : postgres.missing
 
-/** Fewer than the clients use, so that their statements often change connections. */
+/** Fewer connections than the clients have, so that their statements often change connections. */
 const CONNECTIONS = 3
 
 /**

@@ -9,7 +9,7 @@ import type { DatabaseSource, PrivateDatabase } from './database.ts'
 const address = process.env.CAMPAIGN_TEST_POSTGRES_URL
 const initdb = findProgram('initdb')
 const program = findProgram('postgres')
-/** The user of PostgreSQL, which refuses to run as root. Debian's package creates it. */
+/** The user that runs PostgreSQL, because PostgreSQL refuses to run as root. Debian's package creates the user. */
 const owner = process.getuid?.() === 0 ? systemUser('postgres') : undefined
 const noProgram =
   initdb === undefined || program === undefined
@@ -52,7 +52,7 @@ async function startPrivate(): Promise<PrivateDatabase> {
   const start = () =>
     startServer(
       program,
-      // Without fsync: no test crashes the operating system.
+      // -F switches fsync off. No test crashes the operating system.
       ['-D', data, '-p', `${port}`, '-h', '127.0.0.1', '-k', '', '-F', '-c', 'max_connections=120'],
       /database system is ready to accept connections/,
       { ...identity, cwd: folder },

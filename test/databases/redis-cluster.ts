@@ -26,7 +26,7 @@ export interface RedisCluster {
   stop(): Promise<void>
 }
 
-/** Nodes use a second port among themselves. In older servers it is 10 000 above the first. */
+/** The nodes connect to each other on a second port. In older servers, it is 10 000 above the first port. */
 const BUS_OFFSET = 10_000
 
 async function freePortPair(): Promise<number> {
@@ -38,7 +38,7 @@ async function freePortPair(): Promise<number> {
   }
 }
 
-/** Starts three nodes and joins them, which takes some three seconds. */
+/** Starts a cluster of three nodes. This takes about three seconds. */
 export async function startRedisCluster(): Promise<RedisCluster> {
   if (server === undefined || cli === undefined) throw new Error(clusterMissing)
   const folder = mkdtempSync(join(tmpdir(), 'campaign-client-redis-cluster-'))

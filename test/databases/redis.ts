@@ -18,7 +18,7 @@ async function startPrivate(): Promise<PrivateDatabase> {
   const start = () =>
     startServer(
       program,
-      // No test needs its data after a restart.
+      // No test needs the data after a restart.
       ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--requirepass', password],
       /Ready to accept connections/,
     )

@@ -35,16 +35,16 @@ const codes = Object.keys({
 
 const page = readFileSync(pathTo('docs/error-codes.md'), 'utf8')
 
-test('the page of error codes has exactly all codes', () => {
+test('the page of error codes has one section for each code', () => {
   const headings = [...page.matchAll(/^### (.+)$/gm)].map(([, code]) => code)
   expect([...headings].sort()).toEqual([...codes].sort())
 })
 
-test('every section has text', () => {
+test('every section says what to do', () => {
   for (const section of page.split(/^### /m).slice(1)) expect(section).toMatch(/^- \*\*Do:\*\* /m)
 })
 
-test.each(codes)('an error with the code %s leads to its place on the page', (code) => {
+test.each(codes)('an error with the code %s links to its section of the page', (code) => {
   const { docsPath, message } = new CampaignError('a message', { code })
   const [file = '', anchor = ''] = docsPath.split('#')
   expect(readFileSync(pathTo(file), 'utf8')).toContain(`\n### ${anchor}\n`)

@@ -4,7 +4,7 @@ import { generators } from '../../scripts/generators/index.ts'
 import { pathTo, read } from '../../scripts/repository.ts'
 
 test.each(generators)(
-  'what $name generates is up to date (npm run generate)',
+  'the files of the generator $name are up to date (npm run generate)',
   { timeout: 60_000 },
   async (generator) => {
     const files = await generator.generate()

@@ -8,7 +8,7 @@ test('every method has a page', () => {
   expect([...pages.keys()]).toEqual(Object.keys(endpoints))
 })
 
-test.each([...pages])('the page of %s has its sections in order, and no empty cell', (_name, page) => {
+test.each([...pages])('the page of %s has all sections in order, and no empty table cell', (_name, page) => {
   const headings = [...page.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading)
   expect(headings).toEqual(['Request', 'Example', 'curl', 'Errors', 'Retries'])
   // A field without a description would leave a cell empty.

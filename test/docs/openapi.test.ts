@@ -16,7 +16,7 @@ beforeAll(async () => {
   document = (await openApiDocument(packageJson.version)) as Json
 }, 60_000)
 
-test('the operations are those of the catalogue', () => {
+test('the document has all operations of the catalogue', () => {
   const described = Object.values(document.paths as Json).flatMap((path) => Object.values(path))
   expect(described.map(({ operationId }) => operationId).sort()).toEqual(Object.keys(endpoints).sort())
   for (const operation of described) {
@@ -59,7 +59,7 @@ test('every field of a resource and of a message has a description', () => {
 })
 
 describe('the example messages', () => {
-  test.each(['action_completed', 'quest_completed'])('%s arrives as its kind', (kind) => {
+  test.each(['action_completed', 'quest_completed'])('%s is parsed as its kind', (kind) => {
     const examples = document.webhooks?.user_activity?.post?.requestBody?.content?.['application/json']?.examples
     const body = JSON.stringify(examples?.[kind]?.value)
     expect(parseWebhook('secret', body, signWebhook('secret', body)).kind).toBe(kind)

@@ -5,10 +5,10 @@ import { dirname, join } from 'node:path'
 import { format } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { pathTo, read } from '../../scripts/repository.ts'
-import { complaintsOf } from './compile.ts'
+import { compileErrorsOf } from './compile.ts'
 import { pages, sampleFilesOf } from './samples.ts'
 
-// In a folder that the compiler and the linter ignore.
+// The compiler and the linter ignore this folder.
 const FOLDER = pathTo('test/docs/.samples')
 const files = pages.flatMap((page, index) =>
   sampleFilesOf(page).map((file, number) => ({
@@ -32,7 +32,7 @@ test('samples are at most 80 columns wide', () => {
   expect(tooWide).toEqual([])
 })
 
-test('samples compile as TypeScript, under the strictest settings', { timeout: 240_000 }, () => {
+test('samples compile as TypeScript, with the strictest settings', { timeout: 240_000 }, () => {
   // The project's own type check compiles the programs of `examples`.
   const others = files.filter(({ compiledOnly }) => !compiledOnly?.startsWith('it is examples/'))
   const modules = others.map((file) => ({
@@ -40,7 +40,7 @@ test('samples compile as TypeScript, under the strictest settings', { timeout: 2
     source: `${file.source}\nexport {}\n`,
     path: file.path.replace(/\.mjs$/, '.mts'),
   }))
-  expect(complaintsOf(modules)).toEqual([])
+  expect(compileErrorsOf(modules)).toEqual([])
 })
 
 describe('samples run as JavaScript, pasted in order, and print the documented output', () => {
@@ -64,7 +64,7 @@ describe('samples run as JavaScript, pasted in order, and print the documented o
       if (new URL(input).hostname !== '127.0.0.1') throw new Error(`a sample called ${input}`)
       return fetch(input, init)
     })
-    // Samples listen on a port that a reader would choose. It may be in use here.
+    // Samples listen on fixed ports, which may be in use. Let them listen on free ports.
     vi.spyOn(Server.prototype, 'listen').mockImplementation(function (this: Server, ...args: unknown[]) {
       servers.add(this)
       if (typeof args[0] === 'number') args.splice(0, typeof args[1] === 'string' ? 2 : 1, 0, '127.0.0.1')

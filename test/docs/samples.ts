@@ -1,21 +1,21 @@
 import { readdirSync } from 'node:fs'
 import { pathTo, read } from '../../scripts/repository.ts'
 
-/** The file that results from pasting the samples of a page in order. */
+/** A file with consecutive samples of a page. */
 export interface SampleFile {
-  /** The place of its first sample: `docs/tokens.md:12`. */
+  /** The place of the first sample, such as `docs/tokens.md:12`. */
   readonly at: string
   /** The name in the page (` ```ts file: NAME `), or `undefined`. */
   readonly name: string | undefined
   readonly source: string
-  /** The reason why it is only compiled (` ```ts compile: REASON `), or `undefined`. */
+  /** Why the file is only compiled (` ```ts compile: REASON `), or `undefined`. */
   readonly compiledOnly: string | undefined
   /** The output in its `// → …` comments, in order. */
   readonly prints: readonly string[]
 }
 
 const FENCE = /^```ts(?: (file|compile): (.+))?\n([\s\S]*?)^```$/gm
-const PROMISE = /\/\/ → (.+)$/gm
+const OUTPUT = /\/\/ → (.+)$/gm
 
 /** README, all guides, recipes and method pages. */
 export const pages: readonly string[] = [
@@ -27,7 +27,7 @@ export const pages: readonly string[] = [
     .map((name) => `docs/${name}`),
 ]
 
-/** A sample that starts with `import` starts a new file; any other continues the file before it. */
+/** Returns the files of a page. A sample that starts with `import` starts a file; others continue the previous file. */
 export function sampleFilesOf(path: string, text = read(path)): SampleFile[] {
   const files: SampleFile[] = []
   for (const { index, 1: kind, 2: word, 3: code = '' } of text.matchAll(FENCE)) {
@@ -39,7 +39,7 @@ export function sampleFilesOf(path: string, text = read(path)): SampleFile[] {
       name: before?.name ?? (kind === 'file' ? word : undefined),
       source,
       compiledOnly: before?.compiledOnly ?? (kind === 'compile' ? word : undefined),
-      prints: [...source.matchAll(PROMISE)].map(([, printed = '']) => printed),
+      prints: [...source.matchAll(OUTPUT)].map(([, printed = '']) => printed),
     })
   }
   return files

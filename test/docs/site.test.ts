@@ -39,7 +39,7 @@ const QUESTIONS: Readonly<Record<string, string>> = {
 }
 
 describe.skipIf(skipsWithout('built site', missingSite))('the built site', () => {
-  test('no page has more than 150 kB, and the site no more than 20 MB', () => {
+  test('each page has at most 150 kB, and the site has at most 20 MB', () => {
     const sizes = files.map((file) => [file, statSync(join(SITE, file)).size] as const)
     expect(sizes.filter(([file, size]) => file.endsWith('.html') && size > 150_000)).toEqual([])
     expect(sizes.reduce((sum, [, size]) => sum + size, 0)).toBeLessThan(20_000_000)
@@ -63,7 +63,7 @@ describe.skipIf(skipsWithout('built site', missingSite))('the built site', () =>
       search = (words) => engine.search(words)
     })
 
-    test.each(Object.entries(QUESTIONS))('finds for “%s” the page %s among the first three', (words, page) => {
+    test.each(Object.entries(QUESTIONS))('for “%s”, finds the page %s in the first three results', (words, page) => {
       const found = search(words).slice(0, 3)
       expect(found.map(({ id }) => id.replace(/(?:\.html)?(?:#.*)?$/, ''))).toContain(`/${page}`)
     })
@@ -107,7 +107,7 @@ const FAULTS = `(() => {
 })()`
 
 describe.skipIf(skipsWithout('built site and browser', missingSite ?? missingBrowser))('the site in a browser', () => {
-  test.each(WINDOWS)('has no accessibility violation and breaks no name, $colorScheme', async (window) => {
+  test.each(WINDOWS)('has no accessibility violations, and no line breaks in names: $colorScheme', async (window) => {
     const server = createServer((request, response) => {
       const path = new URL(request.url ?? '', 'http://site').pathname
       const file = join(SITE, path.endsWith('/') ? `${path}index.html` : path)

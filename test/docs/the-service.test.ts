@@ -28,11 +28,11 @@ function keysOf(value: unknown): string[] {
   return Object.entries(value).flatMap(([key, inner]) => (key === 'meta' ? [key] : [key, ...keysOf(inner)]))
 }
 
-describe.each(Object.entries(contract as Record<string, OperationContract>))('%s on the page', (name, operation) => {
+describe.each(Object.entries(contract as Record<string, OperationContract>))('the section of %s', (name, operation) => {
   const { method, path, fields, queryNames, errors, answer } = operation
   const text = section(path === 'not shown' ? 'Webhook registration' : `${method} ${path}`)
 
-  test('has a section with a link to its method', () => {
+  test('links to the page of the method', () => {
     expect(text).toContain(`](methods/${name}.md)`)
   })
 

@@ -42,15 +42,15 @@ function start(databaseUrl: string, baseUrl: string): Promise<Running> {
 
 const wallet = (number: number) => `0x${number.toString(16).padStart(40, '0')}`
 
-/** Skips the seconds that a queue or a lease waits. */
-async function letTimePass(pool: Pool, boss: PgBoss): Promise<void> {
+/** Ends the waits of the queue and of the leases. */
+async function endWaits(pool: Pool, boss: PgBoss): Promise<void> {
   await pool.query(`UPDATE pgboss.job SET started_on = started_on - interval '1 hour' WHERE state = 'active'`)
   await pool.query('UPDATE campaign_awards SET lease_until = clock_timestamp() WHERE attempt IS NOT NULL')
   await boss.maintain()
 }
 
 describe.skipIf(skipsWithout(postgres.name, postgres.missing))('award-outbox', () => {
-  test('makes one award for every order when killed at random points', { timeout: 120_000 }, async () => {
+  test('makes one award for every order, even if the process is killed', { timeout: 120_000 }, async () => {
     const database: Database = await postgres.start()
     onTestFinished(() => database.stop())
     const databaseUrl = await ownDatabase(database)
@@ -61,37 +61,37 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('award-outbox', (
     onTestFinished(() => server.close())
 
     let kill: () => void = () => undefined
-    let countdown = Number.POSITIVE_INFINITY
-    /** Called at each critical point. The process is killed at one of them. */
-    const passPoint = () => {
-      if (--countdown === 0) kill()
+    let pointsUntilKill = Number.POSITIVE_INFINITY
+    /** Runs at each critical point. Kills the process at one of these points. */
+    const reachPoint = () => {
+      if (--pointsUntilKill === 0) kill()
     }
-    // Before the answer to an award leaves the service.
+    // A critical point: the service has made an award, but has not sent the answer.
     service.subscribe((event) => {
-      if (event.kind === 'request_answered') passPoint()
+      if (event.kind === 'request_answered') reachPoint()
     })
     let orders = 0
     const placed: string[] = []
     const place = async (url: string) => {
       const body = JSON.stringify({ wallet: wallet(++orders), xp: orders })
       const answer = fetch(`${url}/orders`, { method: 'POST', body })
-      passPoint()
+      reachPoint()
       const response = await answer.catch(() => undefined)
       if (response === undefined) return
       expect(response.status).toBe(201)
       placed.push(((await response.json()) as { order: string }).order)
-      passPoint()
+      reachPoint()
     }
 
     for (let round = 0; round < 4; round++) {
       const running = await start(databaseUrl, server.url)
-      countdown = 1 + Math.floor(Math.random() * 24)
+      pointsUntilKill = 1 + Math.floor(Math.random() * 24)
       kill = () => running.process.kill('SIGKILL')
       await Promise.all(Array.from({ length: 8 }, () => place(running.url)))
-      // The process is killed before the last award, with rare exceptions.
-      if (countdown > 0) kill()
+      // Rarely, the round ends before the process is killed.
+      if (pointsUntilKill > 0) kill()
       expect(await running.ended).toBe('SIGKILL')
-      countdown = Number.POSITIVE_INFINITY
+      pointsUntilKill = Number.POSITIVE_INFINITY
     }
 
     const last = await start(databaseUrl, server.url)
@@ -101,7 +101,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('award-outbox', (
     await boss.start()
     onTestFinished(() => boss.stop({ graceful: false }))
     const committed = async () => {
-      await letTimePass(pool, boss)
+      await endWaits(pool, boss)
       return (await pool.query('SELECT id::text, wallet, xp, verdict FROM orders ORDER BY id')).rows
     }
     await expect

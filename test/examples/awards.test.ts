@@ -38,19 +38,19 @@ test('award-launch-party: makes each award once, despite failures', { timeout: 1
 const missing = [postgres.missing, redis.missing].filter((reason) => reason !== undefined).join('; ') || undefined
 
 describe.skipIf(skipsWithout('PostgreSQL and Redis', missing))('awards as jobs', { timeout: 120_000 }, () => {
-  let databases: Database
-  let memory: Database
+  let postgresServer: Database
+  let redisServer: Database
   beforeAll(async () => {
-    databases = await postgres.start()
-    memory = await redis.start()
+    postgresServer = await postgres.start()
+    redisServer = await redis.start()
   }, 60_000)
   afterAll(async () => {
-    await databases?.stop()
-    await memory?.stop()
+    await postgresServer?.stop()
+    await redisServer?.stop()
   })
 
   test.each(['award-queue-pg-boss', 'award-queue-bullmq'])('%s: makes each award once', async (name) => {
-    const environment = { DATABASE_URL: await ownDatabase(databases), REDIS_URL: memory.url }
+    const environment = { DATABASE_URL: await ownDatabase(postgresServer), REDIS_URL: redisServer.url }
     const lines = await run(name, environment)
     expect(lines).toContainEqual(expect.stringMatching(/ XP: indeterminate, will be retried$/))
     expect(lines.filter((line) => line.endsWith(': unconfirmed')).length).toBeGreaterThan(0)

@@ -17,14 +17,14 @@ beforeAll(async () => {
   authority = await TestAuthority.create()
 })
 
-async function listening(server: net.Server): Promise<number> {
+async function listen(server: net.Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
   return (server.address() as AddressInfo).port
 }
 
-/** The local service behind TLS. It requires a certificate of the authority. */
-async function service(): Promise<{ port: number; peers: string[] }> {
+/** Starts the local service behind TLS. It requires a certificate of the authority. */
+async function startService(): Promise<{ port: number; peers: string[] }> {
   const local = createCampaignService()
   const peers: string[] = []
   const identity = await authority.issue('localhost')
@@ -41,22 +41,22 @@ async function service(): Promise<{ port: number; peers: string[] }> {
     },
   )
   onTestFinished(() => server.closeAllConnections())
-  return { port: await listening(server), peers }
+  return { port: await listen(server), peers }
 }
 
-/** A proxy that opens tunnels and records their hosts. */
-async function proxy(): Promise<{ port: number; asked: string[] }> {
-  const asked: string[] = []
+/** Starts a proxy that opens tunnels and records their hosts. */
+async function startProxy(): Promise<{ port: number; hosts: string[] }> {
+  const hosts: string[] = []
   const server = createServer()
   server.on('connect', (request, socket: net.Socket) => {
-    asked.push(request.url ?? '')
-    const onward = net.connect(Number(request.url?.split(':')[1]), '127.0.0.1', () => {
+    hosts.push(request.url ?? '')
+    const upstream = net.connect(Number(request.url?.split(':')[1]), '127.0.0.1', () => {
       socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
-      onward.pipe(socket).pipe(onward)
+      upstream.pipe(socket).pipe(upstream)
     })
-    for (const end of [onward, socket]) end.on('error', () => onward.destroy(socket.destroy() && undefined))
+    for (const end of [upstream, socket]) end.on('error', () => upstream.destroy(socket.destroy() && undefined))
   })
-  return { port: await listening(server), asked }
+  return { port: await listen(server), hosts }
 }
 
 const EXAMPLE = 'examples/client-certificate.ts'
@@ -85,23 +85,23 @@ async function run(port: number, settings: Record<string, string> = {}): Promise
   return stdout
 }
 
-test('sends its certificate and ends', { timeout: 60_000 }, async () => {
-  const { port, peers } = await service()
+test('the example sends its certificate and ends', { timeout: 60_000 }, async () => {
+  const { port, peers } = await startService()
   expect(await run(port)).toBe('Demo campaign has 1265 points\n')
   expect(peers).toEqual(['a-partner'])
 })
 
-test('sends its certificate through a proxy', { timeout: 60_000 }, async () => {
-  const { port, peers } = await service()
-  const tunnel = await proxy()
+test('the example sends its certificate through a proxy', { timeout: 60_000 }, async () => {
+  const { port, peers } = await startService()
+  const tunnel = await startProxy()
   const HTTPS_PROXY = `http://127.0.0.1:${tunnel.port}`
   expect(await run(port, { HTTPS_PROXY })).toBe('Demo campaign has 1265 points\n')
-  expect(tunnel.asked).toEqual([`localhost:${port}`])
+  expect(tunnel.hosts).toEqual([`localhost:${port}`])
   expect(peers).toEqual(['a-partner'])
 })
 
-test('is refused without a certificate', { timeout: 60_000 }, async () => {
-  const { port, peers } = await service()
+test('the service refuses the example without a certificate', { timeout: 60_000 }, async () => {
+  const { port, peers } = await startService()
   await expect(run(port, { CLIENT_CERT: '', CLIENT_KEY: '' })).rejects.toThrow(/NetworkError/)
   expect(peers).toEqual([])
 })

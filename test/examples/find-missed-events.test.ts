@@ -35,19 +35,20 @@ const platform = 'discord'
 const secret = 'a-webhook-secret'
 const coins: Record<string, number> = { welcome: 50, 'spread-the-word': 50, regular: 100, 'all-rounder': 100 }
 
-/** A partner's database and receiver, and the local service. */
-interface World {
+/** The database and receiver of a partner, and the local service. */
+interface Setup {
   readonly service: CampaignService
   readonly client: CampaignClient
   readonly clock: ManualClock
   readonly pool: Pool
   readonly databaseUrl: string
-  /** Whether the receiver is available. */
+  /** Whether the receiver is unavailable. */
   down: boolean
   search(): Promise<SearchReport>
   complete(account: string, ...tasks: string[]): Promise<void>
-  /** The coins of each member. */
+  /** Returns the coins of each member. */
   coins(): Promise<Record<string, number>>
+  /** Returns each counted completion with its source: webhook or search. */
   counted(): Promise<string[]>
 }
 
@@ -55,7 +56,7 @@ const accounts = (count: number) => Array.from({ length: count }, (_, index) => 
 const memberOf = (account: string) => `member of ${account}`
 const asMember = (account: string) => ({ member_id: memberOf(account), account, platform })
 
-async function createWorld(postgresServer: Database, users: readonly string[]): Promise<World> {
+async function createSetup(postgresServer: Database, users: readonly string[]): Promise<Setup> {
   const databaseUrl = await ownDatabase(postgresServer)
   const pool = openPool(databaseUrl)
   onTestFinished(() => pool.end())
@@ -64,7 +65,7 @@ async function createWorld(postgresServer: Database, users: readonly string[]): 
   onTestFinished(() => receiver.close())
   const clock = createManualClock({ patienceMs: 30_000 })
   const deliver: CampaignServiceOptions['deliver'] = (request) => {
-    if (world.down) throw new Error('connect ECONNREFUSED')
+    if (setup.down) throw new Error('connect ECONNREFUSED')
     return receiver.fetch(request)
   }
   const campaign = { ...demoCampaign, users: users.map((account) => ({ account, platform })) }
@@ -83,7 +84,7 @@ async function createWorld(postgresServer: Database, users: readonly string[]): 
       platform,
     ])
   }
-  const world: World = {
+  const setup: Setup = {
     service,
     client,
     clock,
@@ -106,11 +107,11 @@ async function createWorld(postgresServer: Database, users: readonly string[]): 
       return rows.map((row) => `${row.member_id}: ${row.key} by ${row.found_by}`)
     },
   }
-  return world
+  return setup
 }
 
-/** The expected coins of each member: every completion since the start once, every daily visit. */
-function due({ service }: World): Record<string, number> {
+/** Returns the expected coins of each member. Daily visits count each time, other completions once. */
+function expectedCoins({ service }: Setup): Record<string, number> {
   const { entries, values } = service.state
   return Object.fromEntries(
     entries.map(({ account, completed }) => {
@@ -131,15 +132,15 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('find-missed-even
   afterAll(() => server?.stop())
 
   test('finds every completion once after the receiver was down for an hour', async () => {
-    const world = await createWorld(server, ['ada', 'grace', 'linus', 'quiet'])
-    expect(await world.search()).toEqual({ read: 4, found: 0, failed: [] })
+    const setup = await createSetup(server, ['ada', 'grace', 'linus', 'quiet'])
+    expect(await setup.search()).toEqual({ read: 4, found: 0, failed: [] })
 
-    await world.complete('ada', 'connect-wallet', 'follow', 'daily-visit')
-    await world.complete('grace', 'connect-wallet')
-    await world.clock.advance(0)
-    const visit = (line: string) => line.replace(/"daily-visit",".+"/, '"daily-visit",ID')
-    // A challenge has no message. Only a reading shows it.
-    expect((await world.counted()).map(visit)).toEqual([
+    await setup.complete('ada', 'connect-wallet', 'follow', 'daily-visit')
+    await setup.complete('grace', 'connect-wallet')
+    await setup.clock.advance(0)
+    const withoutVisitId = (line: string) => line.replace(/"daily-visit",".+"/, '"daily-visit",ID')
+    // A challenge has no message. Only a search finds it.
+    expect((await setup.counted()).map(withoutVisitId)).toEqual([
       'member of ada: ["quest","welcome"] by webhook',
       'member of ada: ["task","connect-wallet"] by webhook',
       'member of ada: ["task","daily-visit",ID] by webhook',
@@ -147,23 +148,23 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('find-missed-even
       'member of grace: ["task","connect-wallet"] by webhook',
     ])
 
-    world.down = true
-    await world.complete('ada', 'feedback', 'share')
-    await world.complete('grace', 'follow')
-    await world.complete('linus', 'connect-wallet')
-    await world.clock.advance(HOUR)
-    expect(world.service.deliveries.filter(({ state }) => state === 'undelivered')).toHaveLength(6)
-    world.down = false
-    await world.complete('ada', 'daily-visit')
-    await world.complete('grace', 'feedback', 'share')
-    await world.complete('linus', 'follow')
-    await world.clock.advance(HOUR)
+    setup.down = true
+    await setup.complete('ada', 'feedback', 'share')
+    await setup.complete('grace', 'follow')
+    await setup.complete('linus', 'connect-wallet')
+    await setup.clock.advance(HOUR)
+    expect(setup.service.deliveries.filter(({ state }) => state === 'undelivered')).toHaveLength(6)
+    setup.down = false
+    await setup.complete('ada', 'daily-visit')
+    await setup.complete('grace', 'feedback', 'share')
+    await setup.complete('linus', 'follow')
+    await setup.clock.advance(HOUR)
 
-    expect(await world.coins()).not.toEqual(due(world))
-    const { found, ...report } = await world.search()
+    expect(await setup.coins()).not.toEqual(expectedCoins(setup))
+    const { found, ...report } = await setup.search()
     expect(report).toEqual({ read: 4, failed: [] })
-    expect(await world.coins()).toEqual(due(world))
-    const bySearch = (await world.counted()).filter((line) => line.endsWith('by search'))
+    expect(await setup.coins()).toEqual(expectedCoins(setup))
+    const bySearch = (await setup.counted()).filter((line) => line.endsWith('by search'))
     expect(bySearch).toEqual([
       'member of ada: ["challenge","all-rounder"] by search',
       'member of ada: ["challenge","regular"] by search',
@@ -176,38 +177,38 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('find-missed-even
     ])
     expect(found).toBe(bySearch.length)
 
-    // The same again, from another message and another search.
-    world.service.emit({ kind: 'action_completed', account: 'ada', platform, pid, aid: 'follow' })
-    world.service.emit({ kind: 'quest_completed', account: 'ada', platform, pid, cid: 'welcome' })
-    await world.clock.advance(HOUR)
-    expect(await world.search()).toEqual({ read: 4, found: 0, failed: [] })
-    expect(await world.coins()).toEqual(due(world))
+    // Another message and another search change nothing.
+    setup.service.emit({ kind: 'action_completed', account: 'ada', platform, pid, aid: 'follow' })
+    setup.service.emit({ kind: 'quest_completed', account: 'ada', platform, pid, cid: 'welcome' })
+    await setup.clock.advance(HOUR)
+    expect(await setup.search()).toEqual({ read: 4, found: 0, failed: [] })
+    expect(await setup.coins()).toEqual(expectedCoins(setup))
   })
 
   test('counts a completion once when a message and two searches find it at the same time', async () => {
     const users = accounts(12)
-    const world = await createWorld(server, users)
-    await world.search()
+    const setup = await createSetup(server, users)
+    await setup.search()
     for (const tasks of [['connect-wallet'], ['follow', 'feedback'], ['share', 'daily-visit']]) {
-      for (const account of users) await world.complete(account, ...tasks)
-      const reports = await Promise.all([world.search(), world.clock.advance(HOUR), world.search()])
+      for (const account of users) await setup.complete(account, ...tasks)
+      const reports = await Promise.all([setup.search(), setup.clock.advance(HOUR), setup.search()])
       expect(reports.flatMap((report) => (report ? report.failed : []))).toEqual([])
-      await world.clock.advance(HOUR)
-      await world.search()
-      expect(await world.coins()).toEqual(due(world))
+      await setup.clock.advance(HOUR)
+      await setup.search()
+      expect(await setup.coins()).toEqual(expectedCoins(setup))
     }
-    expect(world.service.deliveries.map(({ state }) => state)).not.toContain('undelivered')
+    expect(setup.service.deliveries.map(({ state }) => state)).not.toContain('undelivered')
   })
 
   test('does not replace a newer reading of another search', async () => {
-    const world = await createWorld(server, ['ada'])
-    const { client, pool } = world
-    world.down = true
+    const setup = await createSetup(server, ['ada'])
+    const { client, pool } = setup
+    setup.down = true
     await searchMember({ client, pool, pid }, asMember('ada'))
     const overtaken = {
       getUserProgress: async (...args: Parameters<CampaignClient['getUserProgress']>) => {
         const reading = await client.getUserProgress(...args)
-        await world.complete('ada', 'connect-wallet')
+        await setup.complete('ada', 'connect-wallet')
         expect(await searchMember({ client, pool, pid }, asMember('ada'))).toBe(1)
         return reading
       },
@@ -218,53 +219,53 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('find-missed-even
   })
 
   test('counts nothing in the first reading of an entry, or of a new entry', async () => {
-    const world = await createWorld(server, ['ada'])
-    world.down = true
-    await world.complete('ada', 'connect-wallet')
-    await world.clock.advance(HOUR)
-    expect(await world.search()).toMatchObject({ read: 1, found: 0 })
-    await world.pool.query(`UPDATE readings SET reading = (reading::jsonb || '{"id":"an earlier entry"}')::json`)
-    await world.complete('ada', 'follow')
-    await world.clock.advance(HOUR)
-    expect(await world.search()).toMatchObject({ read: 1, found: 0 })
-    await world.complete('ada', 'feedback')
-    expect(await world.search()).toMatchObject({ read: 1, found: 1 })
-    expect(await world.counted()).toEqual(['member of ada: ["task","feedback"] by search'])
+    const setup = await createSetup(server, ['ada'])
+    setup.down = true
+    await setup.complete('ada', 'connect-wallet')
+    await setup.clock.advance(HOUR)
+    expect(await setup.search()).toMatchObject({ read: 1, found: 0 })
+    await setup.pool.query(`UPDATE readings SET reading = (reading::jsonb || '{"id":"an earlier entry"}')::json`)
+    await setup.complete('ada', 'follow')
+    await setup.clock.advance(HOUR)
+    expect(await setup.search()).toMatchObject({ read: 1, found: 0 })
+    await setup.complete('ada', 'feedback')
+    expect(await setup.search()).toMatchObject({ read: 1, found: 1 })
+    expect(await setup.counted()).toEqual(['member of ada: ["task","feedback"] by search'])
   })
 
-  test('finds completions before the first night after a first reading at joining', async () => {
-    const world = await createWorld(server, ['ada'])
-    const { client, pool } = world
+  test('finds completions after a first reading at the time when the member joined', async () => {
+    const setup = await createSetup(server, ['ada'])
+    const { client, pool } = setup
     expect(await searchMember({ client, pool, pid }, asMember('ada'))).toBe(0)
-    world.down = true
-    await world.complete('ada', 'connect-wallet')
-    await world.clock.advance(HOUR)
-    expect(await world.search()).toMatchObject({ found: 1 })
-    expect(await world.coins()).toEqual(due(world))
+    setup.down = true
+    await setup.complete('ada', 'connect-wallet')
+    await setup.clock.advance(HOUR)
+    expect(await setup.search()).toMatchObject({ found: 1 })
+    expect(await setup.coins()).toEqual(expectedCoins(setup))
   })
 
-  test('leaves a failed member for the next run, and reads at most four at once', async () => {
-    const world = await createWorld(server, accounts(20))
-    await world.search()
-    world.down = true
-    for (const account of accounts(20)) await world.complete(account, 'connect-wallet')
-    await world.clock.advance(HOUR)
-    world.service.fail({ on: 'getUserProgress', kind: 'status', status: 500, times: 3 })
-    // The first readings wait until four are running. There must be no fifth.
-    const { pool } = world
+  test('reads a failed member again in the next run, and reads at most four members at once', async () => {
+    const setup = await createSetup(server, accounts(20))
+    await setup.search()
+    setup.down = true
+    for (const account of accounts(20)) await setup.complete(account, 'connect-wallet')
+    await setup.clock.advance(HOUR)
+    setup.service.fail({ on: 'getUserProgress', kind: 'status', status: 500, times: 3 })
+    // The first readings wait until four readings run. A fifth must not start.
+    const { pool } = setup
     const isIdle = () => pool.waitingCount === 0 && pool.idleCount === pool.totalCount
     let reading = 0
-    let most = 0
-    let begun = false
+    let maxReading = 0
+    let areFourReading = false
     const client = {
       getUserProgress: async (...args: Parameters<CampaignClient['getUserProgress']>) => {
         reading += 1
-        most = Math.max(most, reading)
-        while (!begun) {
+        maxReading = Math.max(maxReading, reading)
+        while (!areFourReading) {
           await nextTurn()
-          begun ||= reading >= 4 && isIdle()
+          areFourReading ||= reading >= 4 && isIdle()
         }
-        return world.client.getUserProgress(...args).finally(() => {
+        return setup.client.getUserProgress(...args).finally(() => {
           reading -= 1
         })
       },
@@ -272,28 +273,28 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('find-missed-even
     const report = await findMissedEvents({ pool, client, pid })
     expect(report).toMatchObject({ read: 17, found: 17 })
     expect(report.failed).toHaveLength(3)
-    expect(most).toBe(4)
-    expect(await world.search()).toEqual({ read: 20, found: 3, failed: [] })
-    expect(await world.coins()).toEqual(due(world))
+    expect(maxReading).toBe(4)
+    expect(await setup.search()).toEqual({ read: 20, found: 3, failed: [] })
+    expect(await setup.coins()).toEqual(expectedCoins(setup))
   })
 
   test.each([
     ['a token that is refused', 401, 1],
     ['a service that is down', 503, 20],
-  ])('%s ends the run early', async (_, status, least) => {
-    const world = await createWorld(server, accounts(40))
-    world.service.fail({ on: 'getUserProgress', kind: 'status', status, times: 40 })
-    await expect(world.search()).rejects.toMatchObject({ status })
-    expect(world.service.requests.length).toBeGreaterThanOrEqual(least)
-    expect(world.service.requests.length).toBeLessThan(least + 8)
+  ])('%s ends the run early', async (_, status, minRequests) => {
+    const setup = await createSetup(server, accounts(40))
+    setup.service.fail({ on: 'getUserProgress', kind: 'status', status, times: 40 })
+    await expect(setup.search()).rejects.toMatchObject({ status })
+    expect(setup.service.requests.length).toBeGreaterThanOrEqual(minRequests)
+    expect(setup.service.requests.length).toBeLessThan(minRequests + 8)
   })
 
-  describe('as a program', () => {
+  describe('the program', () => {
     const PROGRAM = 'examples/find-missed-events.ts'
     const pathOf = compiled(PROGRAM)
 
-    async function start(world: World, baseUrl: string): Promise<ChildProcess> {
-      const env = { ...process.env, DATABASE_URL: world.databaseUrl, CAMPAIGN_BASE_URL: baseUrl, CAMPAIGN_PID: pid }
+    async function start(setup: Setup, baseUrl: string): Promise<ChildProcess> {
+      const env = { ...process.env, DATABASE_URL: setup.databaseUrl, CAMPAIGN_BASE_URL: baseUrl, CAMPAIGN_PID: pid }
       const child = spawn(process.execPath, [pathOf(PROGRAM)], {
         env: { ...env, CAMPAIGN_ACCESS_TOKEN: 'any' },
         stdio: ['ignore', 'pipe', 'pipe'],
@@ -302,8 +303,8 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('find-missed-even
       return child
     }
 
-    async function run(world: World, baseUrl: string) {
-      const child = await start(world, baseUrl)
+    async function run(setup: Setup, baseUrl: string) {
+      const child = await start(setup, baseUrl)
       const output: Buffer[] = []
       child.stdout?.on('data', (chunk) => output.push(chunk))
       child.stderr?.on('data', (chunk) => output.push(chunk))
@@ -311,73 +312,73 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('find-missed-even
       return { code, output: Buffer.concat(output).toString() }
     }
 
-    async function missedByAll(count: number): Promise<{ world: World; url: string }> {
-      const world = await createWorld(server, accounts(count))
-      await world.search()
-      world.down = true
-      for (const account of accounts(count)) await world.complete(account, 'connect-wallet', 'follow', 'feedback')
-      await world.clock.advance(HOUR)
-      const { url, close } = await world.service.listen()
+    async function withMissedEvents(count: number): Promise<{ setup: Setup; url: string }> {
+      const setup = await createSetup(server, accounts(count))
+      await setup.search()
+      setup.down = true
+      for (const account of accounts(count)) await setup.complete(account, 'connect-wallet', 'follow', 'feedback')
+      await setup.clock.advance(HOUR)
+      const { url, close } = await setup.service.listen()
       onTestFinished(close)
-      return { world, url }
+      return { setup, url }
     }
 
-    const readingsRenewed = async ({ pool }: World): Promise<string[]> =>
+    const renewedMembers = async ({ pool }: Setup): Promise<string[]> =>
       (await pool.query('SELECT member_id FROM readings WHERE version > 1 ORDER BY 1')).rows.map((row) => row.member_id)
-    const membersCounted = async ({ pool }: World): Promise<string[]> =>
+    const countedMembers = async ({ pool }: Setup): Promise<string[]> =>
       (await pool.query('SELECT member_id FROM completions GROUP BY 1 HAVING count(*) = 4 ORDER BY 1')).rows.map(
         (row) => row.member_id,
       )
 
-    test('continues after it was killed while reading', async () => {
-      const { world, url } = await missedByAll(12)
-      const before = world.service.requests.length
+    test('continues after it was killed during readings', async () => {
+      const { setup, url } = await withMissedEvents(12)
+      const before = setup.service.requests.length
       // Four readings hang, one for each worker. The other members are not read.
       for (let served = 0; served < 5; served++) {
-        world.service.fail({ on: 'getUserProgress', kind: 'delay', delayMs: 0 })
+        setup.service.fail({ on: 'getUserProgress', kind: 'delay', delayMs: 0 })
       }
-      world.service.fail({ on: 'getUserProgress', kind: 'hang', times: 4 })
-      const child = await start(world, url)
-      await expect.poll(() => world.service.requests.length - before, { timeout: 60_000 }).toBe(9)
-      await expect.poll(() => readingsRenewed(world), { timeout: 60_000 }).toHaveLength(5)
+      setup.service.fail({ on: 'getUserProgress', kind: 'hang', times: 4 })
+      const child = await start(setup, url)
+      await expect.poll(() => setup.service.requests.length - before, { timeout: 60_000 }).toBe(9)
+      await expect.poll(() => renewedMembers(setup), { timeout: 60_000 }).toHaveLength(5)
       child.kill('SIGKILL')
       await once(child, 'close')
 
-      expect(await membersCounted(world)).toEqual(await readingsRenewed(world))
-      expect(await run(world, url)).toEqual({
+      expect(await countedMembers(setup)).toEqual(await renewedMembers(setup))
+      expect(await run(setup, url)).toEqual({
         code: 0,
         output: '12 members read, 28 missed completions found, 0 members failed\n',
       })
-      expect(await world.coins()).toEqual(due(world))
+      expect(await setup.coins()).toEqual(expectedCoins(setup))
     })
 
     test('stores nothing when killed before the commit', async () => {
-      const { world, url } = await missedByAll(3)
-      const blocker = await world.pool.connect()
+      const { setup, url } = await withMissedEvents(3)
+      const blocker = await setup.pool.connect()
       onTestFinished(() => blocker.release(true))
       await blocker.query('BEGIN; LOCK TABLE completions IN EXCLUSIVE MODE')
-      const child = await start(world, url)
+      const child = await start(setup, url)
       const waiting = async () =>
-        (await world.pool.query("SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'INSERT%'"))
+        (await setup.pool.query("SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'INSERT%'"))
           .rowCount
       await expect.poll(waiting, { timeout: 60_000 }).toBe(3)
       child.kill('SIGKILL')
       await once(child, 'close')
       await blocker.query('ROLLBACK')
 
-      await expect.poll(() => readingsRenewed(world)).toEqual([])
-      expect(await run(world, url)).toMatchObject({ code: 0, output: expect.stringMatching(/^3 members read, 12 /) })
-      expect(await world.coins()).toEqual(due(world))
+      await expect.poll(() => renewedMembers(setup)).toEqual([])
+      expect(await run(setup, url)).toMatchObject({ code: 0, output: expect.stringMatching(/^3 members read, 12 /) })
+      expect(await setup.coins()).toEqual(expectedCoins(setup))
     })
 
-    test('exits with 1 when members failed, and with 2 without its settings', async () => {
-      const { world, url } = await missedByAll(3)
-      world.service.fail({ on: 'getUserProgress', kind: 'status', status: 400, times: 1 })
-      const { code, output } = await run(world, url)
+    test('ends with exit code 1 if members failed, and with 2 if settings are missing', async () => {
+      const { setup, url } = await withMissedEvents(3)
+      setup.service.fail({ on: 'getUserProgress', kind: 'status', status: 400, times: 1 })
+      const { code, output } = await run(setup, url)
       expect(code).toBe(1)
       expect(output).toContain('2 members read, 8 missed completions found, 1 members failed\n')
       expect(output).toMatch(/^member of user-1\d: getUserProgress: /m)
-      expect(await run(world, '')).toMatchObject({ code: 2, output: expect.stringContaining('Set DATABASE_URL') })
+      expect(await run(setup, '')).toMatchObject({ code: 2, output: expect.stringContaining('Set DATABASE_URL') })
     })
   })
 })

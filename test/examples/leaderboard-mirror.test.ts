@@ -13,7 +13,7 @@ const SECRET = 'the secret of the webhook'
 const accounts = ['ada', 'grace', 'linus'] as const
 const user = (account: string) => ({ account, platform: 'discord', pid: 'demo' })
 
-/** A service whose messages a test delivers by itself. */
+/** Creates a service that only records its messages. The test delivers them. */
 function start(pool: Pool, delayOf: () => number = () => 0) {
   const held: Request[] = []
   const service = createCampaignService({
@@ -27,7 +27,7 @@ function start(pool: Pool, delayOf: () => number = () => 0) {
     baseUrl: 'https://service.example/api/v1',
     accessToken: 'any',
     maxRetries: 0,
-    // The answer is created at once, and may be outdated when it arrives.
+    // The answer is created immediately, and may be outdated when it arrives.
     async fetch(...request) {
       const response = await service.fetch(...request)
       await wait(delayOf())
@@ -49,7 +49,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('leaderboard-mirr
     return pool
   }
 
-  test('shows the present points after messages in any order and number', { timeout: 60_000 }, async () => {
+  test('shows the current points after duplicate and reordered messages', { timeout: 60_000 }, async () => {
     const pool = await emptyDatabase()
     const visits = fc.array(fc.constantFrom(...accounts), { minLength: 1, maxLength: 8 })
     const chances = fc.infiniteStream(fc.integer({ min: 0, max: 9 }))
@@ -77,7 +77,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('leaderboard-mirr
     )
   })
 
-  test('does not replace a later reading by an earlier one', async () => {
+  test('does not replace a later reading with an earlier reading', async () => {
     const pool = await emptyDatabase()
     const delays = [200, 0]
     const { service, mirror, held, shown } = start(pool, () => delays.shift() ?? 0)
@@ -92,7 +92,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('leaderboard-mirr
     expect(await shown()).toEqual([{ account: 'linus', xp: 30, rank: 1 }])
   })
 
-  test('refuses a message when the reading fails, so that the service retries', async () => {
+  test('refuses a message if the points cannot be read, so that the service retries', async () => {
     const pool = await emptyDatabase()
     const { service, mirror, held, shown } = start(pool)
     service.completeTask({ ...user('ada'), aid: 'feedback' })

@@ -26,26 +26,26 @@ function start() {
   return { service, page, read, readers }
 }
 
-const shows = (total: number) => ({ status: 200, text: `<p>Ada has ${total} XP and rank 1.</p>` })
+const pageWith = (total: number) => ({ status: 200, text: `<p>Ada has ${total} XP and rank 1.</p>` })
 
 describe('progress-page', () => {
-  test('makes one call for 300 concurrent readers, and none for later ones', async () => {
+  test('makes one call for 300 concurrent readers, and no call for later readers', async () => {
     const { service, readers } = start()
-    expect(new Set((await readers(300)).map(({ text }) => text))).toEqual(new Set([shows(1215).text]))
+    expect(new Set((await readers(300)).map(({ text }) => text))).toEqual(new Set([pageWith(1215).text]))
     expect(service.requests).toHaveLength(1)
     await readers(300)
     expect(service.requests).toHaveLength(1)
   })
 
-  test('shows old progress at once and reads it again in the background, with one call', async () => {
+  test('shows outdated progress immediately, and reads it again in the background with one call', async () => {
     const { service, read, readers } = start()
     await read()
     service.unregisterWebhook(service.webhooks[0]?.hook_id ?? '')
     service.completeTask({ ...ada, aid: 'feedback' })
     vi.advanceTimersByTime(15_001)
-    expect(await readers(300)).toEqual(Array.from({ length: 300 }, () => shows(1215)))
+    expect(await readers(300)).toEqual(Array.from({ length: 300 }, () => pageWith(1215)))
     await vi.advanceTimersByTimeAsync(10)
-    expect(await read()).toEqual(shows(1225))
+    expect(await read()).toEqual(pageWith(1225))
     expect(service.requests).toHaveLength(2)
   })
 
@@ -56,21 +56,21 @@ describe('progress-page', () => {
     service.completeTask({ ...ada, aid: 'feedback' })
     await service.settle()
     expect(service.deliveries).toMatchObject([{ state: 'delivered' }])
-    expect(await read()).toEqual(shows(1225))
+    expect(await read()).toEqual(pageWith(1225))
     await read('grace')
     expect(service.requests.map(({ query }) => query.account?.[0])).toEqual(['ada', 'grace', 'ada'])
   })
 
-  test('does not keep progress that a webhook message made old', async () => {
+  test('does not cache progress that a webhook message made outdated', async () => {
     const { service, read } = start()
     service.fail({ on: 'getUserProgress', kind: 'delay', delayMs: 1000 })
-    const overtaken = read()
+    const outdated = read()
     await vi.advanceTimersByTimeAsync(500)
     service.completeTask({ ...ada, aid: 'feedback' })
     await service.settle()
     await vi.advanceTimersByTimeAsync(500)
-    expect(await overtaken).toEqual(shows(1215))
-    expect(await read()).toEqual(shows(1225))
+    expect(await outdated).toEqual(pageWith(1215))
+    expect(await read()).toEqual(pageWith(1225))
   })
 
   test('shows the last progress during an outage, and never zero points', async () => {
@@ -79,7 +79,7 @@ describe('progress-page', () => {
     vi.advanceTimersByTime(15_001)
     const outage = service.fail({ kind: 'status', status: 503, times: Number.POSITIVE_INFINITY })
     for (let minute = 0; minute < 10; minute++) {
-      expect(await readers(300)).toEqual(Array.from({ length: 300 }, () => shows(1215)))
+      expect(await readers(300)).toEqual(Array.from({ length: 300 }, () => pageWith(1215)))
       await vi.advanceTimersByTimeAsync(60_000)
     }
     expect(service.requests).toHaveLength(11)
@@ -89,7 +89,7 @@ describe('progress-page', () => {
     expect(await read('grace')).toMatchObject({ status: 200 })
   })
 
-  test('shows names as text', async () => {
+  test('escapes HTML in names', async () => {
     const { service, read } = start()
     const headers = { authorization: 'Bearer any', 'content-type': 'application/json' }
     const body = JSON.stringify({ ...ada, name: '<script>alert(1)</script>' })

@@ -1,4 +1,4 @@
-/** A part of the source and the tests that must detect mutants in it. */
+/** A part of the source, and the tests that must detect its mutants. */
 interface Module {
   /** Globs of the files that are mutated. */
   readonly mutate: readonly string[]
@@ -16,7 +16,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
     mutate: ['src/webhook/receiver/**/*.ts'],
     tests: ['test/webhook/receiver/!(simulation).test.ts', 'test/webhook/receiver/adapters/!(early-refusal).test.ts'],
   },
-  /** Needs the servers: `.ci/services npm run test:mutants -- stores`. */
+  /** Needs PostgreSQL and Redis: `.ci/services npm run test:mutants -- stores`. */
   stores: { mutate: ['src/webhook/stores/**/*.ts'], tests: ['test/webhook/stores/!(*crash|stalled).test.ts'] },
   bulk: {
     mutate: ['src/bulk/!(award-one).ts', 'src/bulk/{award,report,run}/*.ts'],
@@ -24,7 +24,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'test/bulk/{award-one,bad-input,call-outcome,ledger-answers,pause-gate,progress,reward-id,stopping,verdicts}.test.ts',
     ],
   },
-  /** Needs the servers. Tests that kill processes run compiled code and see no mutant. */
+  /** Needs PostgreSQL. Tests that kill processes are not listed, because they run compiled code without mutants. */
   ledgers: {
     mutate: ['src/bulk/award-one.ts', 'src/bulk/{ledger,postgres}/**/*.ts'],
     tests: [

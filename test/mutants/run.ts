@@ -12,9 +12,9 @@ const module = MODULES[name]
 if (module === undefined) throw new Error(`unknown module; use ${Object.keys(MODULES).join(', ')}`)
 
 process.chdir(pathTo('.'))
-// Read by vitest.config.ts in this folder, in the processes of the runner.
+// The processes of the runner read it in vitest.config.ts of this folder.
 process.env.CAMPAIGN_MUTANTS_MODULE = name
-// Stryker runs tests in threads, which cannot change their time zone. In UTC, tests of time zones would detect nothing.
+// Threads of Stryker cannot change their time zone. In UTC, tests of time zones would detect no mutants.
 process.env.TZ = 'Asia/Kolkata'
 await new Stryker({
   testRunner: 'vitest',
@@ -23,10 +23,10 @@ await new Stryker({
   mutate: chosen.length > 0 ? chosen : [...module.mutate],
   ignorePatterns: ['/bench', '/docs', '/dist', '/examples', '/reports', '/test/runtimes', '/test/consumers'],
   coverageAnalysis: 'perTest',
-  // Mutants in code that runs only on import are left out: each would need all tests of the module.
+  // Skip mutants in code that runs only on import: each mutant would need all tests of the module.
   ignoreStatic: true,
   concurrency: Number(process.env.CAMPAIGN_MUTANTS_WORKERS ?? 2),
-  // A mutant that times out counts as detected. With a lower limit, slow tests on a busy machine would count.
+  // A mutant that times out counts as detected. With a lower limit, slow tests on a busy machine would time out.
   timeoutMS: 15_000,
   reporters: ['progress-append-only', 'clear-text', 'html'],
   htmlReporter: { fileName: `reports/mutants-${name}.html` },

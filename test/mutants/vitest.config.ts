@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 import base from '../../vitest.config.ts'
 import { MODULES } from './modules.ts'
 
-/** The tests of one module, without type checks: a mutant need not compile. */
+/** The tests of one module, without type checks, because mutants may have type errors. */
 export default defineConfig({
   resolve: base.resolve ?? {},
   test: {

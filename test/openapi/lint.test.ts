@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest'
 import { skipsWithout } from '../support/skips-without.ts'
 import { documentPath, missingTools, redocly } from './tools.ts'
 
-describe.skipIf(skipsWithout('set of OpenAPI tools', missingTools))('the linter', () => {
-  test('the document has no errors or warnings', { timeout: 60_000 }, async () => {
+describe.skipIf(skipsWithout('OpenAPI tools', missingTools))('the linter', () => {
+  test('finds no errors or warnings in the document', { timeout: 60_000 }, async () => {
     const { stdout } = await promisify(execFile)(redocly, ['lint', '--format=json', documentPath], {
       env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
     })

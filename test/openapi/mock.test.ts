@@ -16,7 +16,7 @@ import { documentPath, missingTools, prism } from './tools.ts'
 const operations = Object.keys(endpoints) as OperationName[]
 
 /** Prism answers from docs/openapi.json and rejects requests that do not match it. */
-describe.skipIf(skipsWithout('set of OpenAPI tools', missingTools))('the client against a mock made by others', () => {
+describe.skipIf(skipsWithout('OpenAPI tools', missingTools))('the client with the mock server Prism', () => {
   let server: ServerProcess
   let baseUrl: string
 
@@ -38,11 +38,11 @@ describe.skipIf(skipsWithout('set of OpenAPI tools', missingTools))('the client 
       ...(prefer !== undefined && { headers: { prefer } }),
     })
 
-  test.each(operations)('%s is accepted, and reads the example', async (operation) => {
+  test.each(operations)('sends a valid request for %s, and reads the example', async (operation) => {
     await expect(callWithSample(client(), operation)).resolves.not.toBeInstanceOf(Error)
   })
 
-  test.each(operations)('%s reads whatever the schema allows', async (operation) => {
+  test.each(operations)('reads random answers to %s that match the schema', async (operation) => {
     for (let round = 0; round < 10; round++) await callWithSample(client('dynamic=true'), operation)
   })
 
@@ -51,7 +51,7 @@ describe.skipIf(skipsWithout('set of OpenAPI tools', missingTools))('the client 
     [401, UnauthorizedError],
     [403, AccessDeniedError],
     [500, ServiceError],
-  ])('%i has the documented error', async (status, errorClass) => {
+  ])('throws the documented error for %i', async (status, errorClass) => {
     for (const operation of operations.filter((name) => name !== 'setReferrer')) {
       const error = await callWithSample(client(`code=${status}`), operation).catch((reason: unknown) => reason)
       expect(error, operation).toBeInstanceOf(errorClass)
@@ -59,14 +59,17 @@ describe.skipIf(skipsWithout('set of OpenAPI tools', missingTools))('the client 
     }
   })
 
-  test.each(['self_referral', 'missing_user'])('%s is an error in string form', async (example) => {
-    const prefer = `code=400, example=${example}`
-    const error = await callWithSample(client(prefer), 'setReferrer').catch((reason: unknown) => reason)
-    expect(error).toBeInstanceOf(ReferralRejectedError)
-    expect(error).toMatchObject({ status: 400, reason: expect.stringContaining(example) })
-  })
+  test.each(['self_referral', 'missing_user'])(
+    'throws ReferralRejectedError for the string error %s',
+    async (example) => {
+      const prefer = `code=400, example=${example}`
+      const error = await callWithSample(client(prefer), 'setReferrer').catch((reason: unknown) => reason)
+      expect(error).toBeInstanceOf(ReferralRejectedError)
+      expect(error).toMatchObject({ status: 400, reason: expect.stringContaining(example) })
+    },
+  )
 
-  test('the mock rejects undocumented requests', async () => {
+  test('gets an error for an undocumented request', async () => {
     const headers = { authorization: 'Bearer a-token', 'content-type': 'application/json' }
     const body = JSON.stringify({ address: '0x12', pid: 'demo', id: 'one', xp: '250' })
     expect((await fetch(`${baseUrl}/wallet/reward`, { method: 'POST', headers, body })).status).toBe(400)

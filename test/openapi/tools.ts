@@ -8,7 +8,7 @@ export const redocly = program('redocly')
 export const prism = program('prism')
 export const openapiTypescript = program('openapi-typescript')
 
-/** The reason for which tests are skipped; `undefined` if the tools are installed. */
+/** Why tests are skipped; `undefined` if the tools are installed. */
 export const missingTools = [redocly, prism, openapiTypescript].every((file) => existsSync(file))
   ? undefined
   : 'npm ci --prefix test/openapi has not been run'

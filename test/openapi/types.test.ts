@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { requestName } from '../../scripts/openapi/document.ts'
 import { pathTo } from '../../scripts/repository.ts'
 import { operations } from '../contract/operations.ts'
-import { complaintsOf } from '../docs/compile.ts'
+import { compileErrorsOf } from '../docs/compile.ts'
 import { skipsWithout } from '../support/skips-without.ts'
 import { documentPath, missingTools, openapiTypescript } from './tools.ts'
 
@@ -30,12 +30,12 @@ type Query<Name extends keyof operations> = operations[Name] extends { parameter
 ${comparisons()}
 `
 
-/** Schemas that have no type in the package, or whose parts are compared. */
+/** Schemas without a type in the package, and schemas whose parts are compared. */
 const NOT_COMPARED = new Set([
   ...['StandardError', 'StringError', 'QuestCompletedMessage'],
   ...['CampaignInfo', 'AcceptedData'],
 ])
-/** Definitions have numeric strings in answers. */
+/** Schemas with numeric strings in answers. */
 const WITH_NUMERIC_STRINGS = new Set(['TaskDefinition', 'QuestDefinition'])
 
 /** Returns a line for each operation, schema and message. Its type is `true` if both types are the same. */
@@ -45,9 +45,9 @@ function comparisons(): string {
     const theirs = method === 'GET' ? 'Query' : 'Body'
     return [name, `Same<${theirs}<'${name}'>, ours.${requestName(name)}>`]
   })
-  const taken = new Set(operations.map(({ name }) => requestName(name)))
+  const requestNames = new Set(operations.map(({ name }) => requestName(name)))
   const resources = Object.keys(components.schemas)
-    .filter((name) => !NOT_COMPARED.has(name) && !taken.has(name))
+    .filter((name) => !NOT_COMPARED.has(name) && !requestNames.has(name))
     .map((name) => {
       const own = name === 'ActionCompletedMessage' ? "ours.ActionCompletedEvent['payload']" : `ours.${name}`
       return [name, `Same<Theirs['${name}'], ${WITH_NUMERIC_STRINGS.has(name) ? `WithNumericStrings<${own}>` : own}>`]
@@ -58,7 +58,7 @@ function comparisons(): string {
   }`
 }
 
-describe.skipIf(skipsWithout('set of OpenAPI tools', missingTools))(
+describe.skipIf(skipsWithout('OpenAPI tools', missingTools))(
   'the types that openapi-typescript generates from the document',
   () => {
     let theirs: string
@@ -68,8 +68,8 @@ describe.skipIf(skipsWithout('set of OpenAPI tools', missingTools))(
       theirs = stdout
     }, 60_000)
 
-    const complaints = (types: string) =>
-      complaintsOf(
+    const compileErrors = (types: string) =>
+      compileErrorsOf(
         [
           { path: pathTo('test/openapi/theirs.ts'), source: types, at: 'theirs.ts:1' },
           { path: pathTo('test/openapi/comparison.ts'), source: comparison(), at: 'comparison.ts:1' },
@@ -79,13 +79,13 @@ describe.skipIf(skipsWithout('set of OpenAPI tools', missingTools))(
       )
 
     test('are the same as the types of the package', { timeout: 60_000 }, () => {
-      expect(complaints(theirs)).toEqual([])
+      expect(compileErrors(theirs)).toEqual([])
     })
 
     test('differ from the types of the package if a field is missing', { timeout: 60_000 }, () => {
       const withoutRank = theirs.replace(/^ *rank: number;$/m, '')
       expect(withoutRank).not.toBe(theirs)
-      expect(complaints(withoutRank)).not.toEqual([])
+      expect(compileErrors(withoutRank)).not.toEqual([])
     })
   },
 )

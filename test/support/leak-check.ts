@@ -1,6 +1,6 @@
 /**
  * Runs for each test file. Test files share processes and modules, so fake timers, globals, environment variables or
- * listeners of one file would break another one. A file that leaves any of them behind fails.
+ * listeners of one file could break another file. A file that does not restore them fails.
  */
 import { afterAll, expect, vi } from 'vitest'
 
@@ -26,7 +26,7 @@ afterAll(async () => {
   vi.unstubAllEnvs()
   // Modules that were loaded while `fetch` was replaced may keep the replacement.
   if ((await import(SOURCE)) !== source) vi.resetModules()
-  expect(found, 'what the file leaves behind').toEqual({ fakeTimers: false, globals: [], env, listeners })
+  expect(found, 'state that the test file did not restore').toEqual({ fakeTimers: false, globals: [], env, listeners })
 })
 
 /**

@@ -6,7 +6,7 @@ import { listOf, setUp } from './set-up.ts'
 const PARTY = ['party.csv', '--pid', 'demo']
 const BAR = /[█░]{3,}/
 
-describe.skipIf(skipsWithout('python3, which opens terminals', hasTerminals ? undefined : 'python3'))(
+describe.skipIf(skipsWithout('terminals', hasTerminals ? undefined : 'python3 with pty is not installed'))(
   'at a terminal',
   () => {
     test.each([
