@@ -52,7 +52,7 @@ const reasons: readonly [string, unknown][] = [
 
 interface Stage {
   readonly at: string
-  /** Starts a call that reaches the stage after all microtasks. */
+  /** Starts a call, which is at the stage after all microtasks. */
   readonly start: (of: Operation, signal: AbortSignal) => Promise<unknown>
 }
 

@@ -149,17 +149,17 @@ describe('a number out of range', () => {
 })
 
 describe('1e400 in place of a number', () => {
-  /** The JSON of the data with 1e400 in place of one number, and the path of that number. */
-  function* tooLarge(data: unknown, path: readonly (string | number)[] = []): Generator<(string | number)[]> {
+  /** Yields the path of each number in the data, except in metadata. */
+  function* numberPaths(data: unknown, path: readonly (string | number)[] = []): Generator<(string | number)[]> {
     if (typeof data === 'number') yield [...path]
     if (typeof data !== 'object' || data === null) return
     for (const [name, value] of Object.entries(data)) {
-      if (name !== 'meta') yield* tooLarge(value, [...path, Array.isArray(data) ? Number(name) : name])
+      if (name !== 'meta') yield* numberPaths(value, [...path, Array.isArray(data) ? Number(name) : name])
     }
   }
   const cases = operations
     .filter(({ writes }) => !writes)
-    .flatMap(({ name, request, data }) => [...tooLarge(data)].map((path) => ({ name, request, data, path })))
+    .flatMap(({ name, request, data }) => [...numberPaths(data)].map((path) => ({ name, request, data, path })))
 
   it('is tested for several operations', () => {
     expect(new Set(cases.map(({ name }) => name)).size).toBeGreaterThan(1)

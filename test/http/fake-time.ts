@@ -1,7 +1,7 @@
 import { vi } from 'vitest'
 import { whenIdle } from './real-connections.ts'
 
-/** A call sets fewer timers. */
+/** The default limit of `settle`. One call sets fewer timers. */
 const MAX_TIMERS = 500
 
 /** Runs fake timers until the promise settles. */

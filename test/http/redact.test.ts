@@ -27,7 +27,7 @@ const OPAQUE = 'opaque+token/8f2c41=='
 const JWT = `${part({ alg: 'HS256', typ: 'JWT' })}.${part({ sub: 'partner', exp: 4_000_000_000 })}.c2lnbmF0dXJl-_x`
 /** Contains characters that JSON escapes. */
 const SECRET = 'hook"secret\\with/odd\u007fcharacters'
-/** The secrets, and the first 12 characters of each: an error must not show these either. */
+/** Texts that must not appear: the secrets, and the first 12 characters of each. */
 const HIDDEN_TEXTS = [OPAQUE, SECRET, JSON.stringify(SECRET).slice(1, -1), JWT, JWT.slice(22)].flatMap((text) => [
   text,
   text.slice(0, 12),

@@ -79,9 +79,9 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
   })
 
   describe('Retry-After', () => {
-    const asked = (value: string, status = 503): Step => refusal(status, { 'retry-after': value })
+    const withRetryAfter = (value: string, status = 503): Step => refusal(status, { 'retry-after': value })
     const DEFAULT_WAITS = [150]
-    const once = { maxRetries: 1 }
+    const oneRetry = { maxRetries: 1 }
 
     test.each([
       ['seconds', '7', 7000],
@@ -96,18 +96,18 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       ['a date in the past', 'Fri, 02 Jan 2026 03:04:04 GMT', 0],
       ['a date long past', 'Thu, 01 Jan 1970 00:00:00 GMT', 0],
     ])('is obeyed: %s', async (_, value, waitMs) => {
-      expect(await waitsAfter(asked(value), once)).toEqual([waitMs])
+      expect(await waitsAfter(withRetryAfter(value), oneRetry)).toEqual([waitMs])
       vi.setSystemTime(NOW)
-      expect(await waitsAfter(asked(value, 429), once)).toEqual([waitMs])
+      expect(await waitsAfter(withRetryAfter(value, 429), oneRetry)).toEqual([waitMs])
     })
 
     test.each(['America/New_York', 'UTC', 'Asia/Kolkata'])(
       'with a date without a zone is read as UTC, even if the local time zone is %s',
       async (zone) => {
         vi.stubEnv('TZ', zone)
-        expect(await waitsAfter(asked('Fri Jan  2 03:04:15 2026'), once)).toEqual([10_000])
+        expect(await waitsAfter(withRetryAfter('Fri Jan  2 03:04:15 2026'), oneRetry)).toEqual([10_000])
         vi.setSystemTime(NOW)
-        expect(await waitsAfter(asked('Fri, 02 Jan 2026 03:04:15'), once)).toEqual([10_000])
+        expect(await waitsAfter(withRetryAfter('Fri, 02 Jan 2026 03:04:15'), oneRetry)).toEqual([10_000])
       },
     )
 
@@ -128,12 +128,12 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       ['an invalid date', 'Fri, 99 Foo 2026 03:04:15 GMT'],
       ['infinite', 'Infinity'],
     ])('is ignored if it is malformed: %s', async (_, value) => {
-      expect(await waitsAfter(asked(value), once)).toEqual(DEFAULT_WAITS)
+      expect(await waitsAfter(withRetryAfter(value), oneRetry)).toEqual(DEFAULT_WAITS)
     })
 
     test('is obeyed for a 200 with an error', async () => {
       const step = answer(200, { success: false, error: { code: 503, message: '' } }, { 'retry-after': '4' })
-      expect(await waitsAfter(step, once)).toEqual([4000])
+      expect(await waitsAfter(step, oneRetry)).toEqual([4000])
     })
 
     test.each([
@@ -142,7 +142,7 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       ['a year', '31536000', 31_536_000_000],
       ['a number out of range', '9'.repeat(400), Number.MAX_SAFE_INTEGER],
     ])('fails the call if it is too long: %s', async (_, value, retryAfterMs) => {
-      const { via, sent } = script(asked(value, 429), success)
+      const { via, sent } = script(withRetryAfter(value, 429), success)
       const error = await immediateRejection(award.run(clientOf(via)))
       expect(error).toBeInstanceOf(RateLimitError)
       expect(error).toMatchObject({ retryAfterMs, outcome: 'not_applied' })
@@ -150,19 +150,19 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
     })
 
     test('that is too long on a 503 leaves the outcome of a write unknown', async () => {
-      const { via } = script(asked('3600'), success)
+      const { via } = script(withRetryAfter('3600'), success)
       const error = await immediateRejection(award.run(clientOf(via)))
       expect(error).toBeInstanceOf(ServiceError)
       expect(error).toMatchObject({ retryAfterMs: 3_600_000, outcome: 'unknown' })
     })
 
     test('is in the error of the last attempt', async () => {
-      const { via } = script(asked('2', 429))
+      const { via } = script(withRetryAfter('2', 429))
       expect(await rejection(read.run(clientOf(via)))).toMatchObject({ code: 'rate_limited', retryAfterMs: 2000 })
     })
 
     test('causes no retryAfterMs if it is malformed', async () => {
-      const { via } = script(asked('soon', 429))
+      const { via } = script(withRetryAfter('soon', 429))
       expect(await rejection(read.run(clientOf(via)))).not.toHaveProperty('retryAfterMs')
     })
 

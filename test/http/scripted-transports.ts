@@ -10,7 +10,7 @@ import { type SentRequest, type Step, scriptedFetch } from './scripted-fetch.ts'
 /** The transport option of a client, and the requests that it sent. */
 export interface Scripted {
   readonly via: Pick<CampaignClientOptions, 'fetch' | 'transport'>
-  /** In order. */
+  /** The requests, in order. */
   readonly sent: readonly SentRequest[]
 }
 
