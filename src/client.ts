@@ -62,7 +62,7 @@ export class CampaignClient {
   readonly #options: CampaignClientOptions
 
   static {
-    // For bulk awards. Not part of the type, and not enumerable.
+    // Bulk awards use the internals. The property is not part of the type, and not enumerable.
     Object.defineProperty(this.prototype, CLIENT_INTERNALS, {
       get(this: CampaignClient) {
         return #context in this ? createInternals(() => this.#context) : undefined

@@ -98,9 +98,9 @@ export interface RequestLimits {
 
 /** Limits the writes of a client. Other writes fail with `InvalidRequestError` before anything is sent. */
 export interface WriteGuard {
-  /** IDs of the campaigns that the client may write to. Writes without a campaign then fail, too. */
+  /** IDs of the campaigns that the client may write to. If set, writes without a campaign fail, too. */
   readonly campaigns?: readonly string[] | undefined
-  /** Maximum XP of one award. Negative XP then fail, too. */
+  /** Maximum XP of one award. If set, awards with negative XP fail, too. */
   readonly maxXpPerAward?: number | undefined
 }
 
@@ -130,7 +130,7 @@ export interface FetchLikeInit {
 export interface FetchLikeResponse {
   readonly status: number
   readonly headers: { get(name: string): string | null }
-  /** The body. If `body` is a readable stream, as in a `Response`, the client reads that instead. */
+  /** Returns the body. Not called if `body` is a readable stream, as in a `Response`: the client reads the stream. */
   text(): Promise<string>
 }
 

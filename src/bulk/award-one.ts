@@ -89,7 +89,7 @@ const MESSAGES: Readonly<Record<UnsettledReason, string>> = {
   rate_limited: 'the service asks to wait',
   not_sent: 'the service could not be reached',
   refused_for_now: 'the service refused the token or the campaign',
-  indeterminate: 'it is unknown whether it was awarded',
+  indeterminate: 'it is unknown whether the award was made',
 }
 
 function unsettled(

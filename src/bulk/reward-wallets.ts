@@ -35,7 +35,8 @@ import type { StopReason } from './run/stop-rules.ts'
  * [Limits](/the-service#limits).
  *
  * @param client - makes the awards with `rewardWallet`. The client's time limits, retries and guard apply. The ledger
- *   records the address of a `CampaignClient`, and the issuer and subject of its token. It refuses a client that differs
+ *   records the address of a `CampaignClient`, and the issuer and subject of its token. It refuses a client
+ *   with other values
  * @param rows - the awards: any iterable or async iterable. It is read only as fast as the awards are sent
  * @returns the number of rows per verdict, and the problems. If `complete` is false, run the list again
  * @throws InvalidRequestError when an argument is wrong: no ledger, rows that can't be iterated, an unknown option

@@ -58,7 +58,7 @@ export function listenFailure({ code, message }: NodeJS.ErrnoException, port: nu
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return usageFailure(`"${host}" is not an address of this machine`, 'without --host it listens on 127.0.0.1')
+      return usageFailure(`"${host}" is not an address of this machine`, 'omit --host to listen on 127.0.0.1')
     default:
       return usageFailure(`cannot listen on ${host}:${port}: ${code ?? message}`)
   }
@@ -82,7 +82,8 @@ export async function toFailure(error: unknown): Promise<CommandFailure> {
 export const unknownOutcomeFailure = (code: string, message: string): CommandFailure =>
   new CommandFailure(EXIT.unknownOutcome, code, message, { advice: UNKNOWN_OUTCOME_ADVICE })
 
-export const UNKNOWN_OUTCOME_ADVICE = 'it may have been applied: read the progress before you run it again'
+export const UNKNOWN_OUTCOME_ADVICE =
+  'the write may have been applied: read the progress before you run the command again'
 
 /** Returns the exit code for an error code, if the outcome is known. */
 export function exitCodeOf(code: string): ExitCode {

@@ -4,7 +4,7 @@ import { MAX_DIGITS } from '../shared/decimals.ts'
 /** Digits with an optional point. Thousands separators and exponents are ambiguous, so they do not match. */
 const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/
 
-/** Returns whether a number has more digits than JavaScript keeps. */
+/** Returns whether a number has more digits than a JavaScript number can represent. */
 export const hasTooManyDigits = (text: string): boolean => text.replace(/^[+-]?[0.]*|\./g, '').length > MAX_DIGITS
 
 /** Parses a decimal number. @throws InvalidArgumentError. Commander adds the name of the flag */

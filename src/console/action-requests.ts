@@ -7,7 +7,7 @@ const user = { pid: text, account: text, platform: text }
 
 const TIMES = 'Enter a whole number of at least 1, or leave it empty for every request.'
 const STATUS = 'Enter an HTTP status from 200 to 599.'
-const DELAY = 'Enter milliseconds of at least 0.'
+const DELAY = 'Enter a number of milliseconds, at least 0.'
 
 /** The schema of each action's request, by the name of the action. Its messages are shown at the fields of forms. */
 export const ACTION_REQUESTS = {

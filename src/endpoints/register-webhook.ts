@@ -9,7 +9,7 @@ export type WebhookScope = OpenString<'user_activity'>
 export interface WebhookRegistration {
   /** Kind of events to receive. */
   scope: WebhookScope
-  /** URL of your receiver: publicly reachable, for POST requests. */
+  /** URL of your receiver. It must be publicly reachable and accept POST requests. */
   url: string
   /** Secret with which the service signs messages. Without it, messages are unsigned and cannot be verified. */
   secret?: string | undefined

@@ -15,8 +15,8 @@ export interface DecodeContext extends Pick<ErrorAnswerContext, 'secrets' | 'tok
 }
 
 /**
- * Suggests that `baseUrl` lacks `/api/v1`. It does so until an answer has another status than 404, or the envelope of the
- * service.
+ * Adds a hint to the errors of 404 answers if `baseUrl` does not end with `/api/v1`. An answer with another status, or with
+ * the envelope of the service, shows that the address is right. Later errors then have no hint.
  * Interface: [Address and version](/the-service#address-and-version).
  */
 export class AddressHint {

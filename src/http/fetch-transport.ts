@@ -101,7 +101,7 @@ async function readText(response: Response, maxBytes: number, signal: AbortSigna
   try {
     for (;;) {
       const { done, value } = await reader.read()
-      // Decode once: chunk by chunk takes Node 1.5 times as long.
+      // Decode all bytes at once: decoding chunk by chunk takes Node 1.5 times as long.
       if (done) return new TextDecoder().decode(chunks.concat())
       length += value.byteLength
       if (length > maxBytes) {

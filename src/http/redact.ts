@@ -4,7 +4,7 @@ import { toVisible } from '../shared/text/visible-text.ts'
 const REDACTED = '[redacted]'
 /** Longer texts are cut before the search for secrets. */
 const MAX_TEXT_LENGTH = 65_536
-/** Limit of each text of a foreign error. */
+/** Maximum length of each text of a foreign error. */
 const MAX_CAUSE_LENGTH = 16_384
 const MAX_CAUSE_DEPTH = 5
 

@@ -3,7 +3,7 @@ import { decodeJwt } from 'jose/jwt/decode'
 import { AccessTokenError } from '../errors.ts'
 import type { AccessTokenSource } from '../options.ts'
 import { bearerToken, TOKEN_RULE, warnOfShortSecret } from '../settings/secrets.ts'
-import { holdProcess } from '../shared/timers.ts'
+import { keepProcessAlive } from '../shared/timers.ts'
 import { Failure } from './failure.ts'
 import { patternsOf, safeCause } from './redact.ts'
 import { withTimeout } from './timeout.ts'
@@ -12,10 +12,10 @@ import { withTimeout } from './timeout.ts'
 const RENEW_BEFORE_MS = 30_000
 /** A pending call of the token source is abandoned after this time. */
 const MAX_RENEWAL_MS = 30_000
-/** This many recent tokens are redacted, because errors may contain earlier ones. */
+/** The number of recent tokens that are redacted. Errors may contain earlier tokens. */
 const MAX_RECENT_TOKENS = 8
 
-/** Holds and renews the bearer token of a client. Its fields are private, so printing a client does not show the token. */
+/** Stores and renews the bearer token of a client. Its fields are private, so printing a client does not show the token. */
 export class AccessTokens {
   readonly #source: AccessTokenSource | undefined
   readonly #warns: boolean
@@ -77,7 +77,7 @@ export class AccessTokens {
         abandoned.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'))
       }, MAX_RENEWAL_MS)
       // Waiting calls keep the process alive. The renewal alone must not.
-      holdProcess(timer, false)
+      keepProcessAlive(timer, false)
       this.#callSource(abandoned.signal)
         .then(resolve, reject)
         .finally(() => clearTimeout(timer))
@@ -94,7 +94,7 @@ export class AccessTokens {
   async #callSource(signal: AbortSignal): Promise<string> {
     const renewal = ++this.#renewals
     const source = this.#source as AccessTokenSource
-    // Set `#pending` first: the source may itself call this client.
+    // Wait until `#pending` is set: the source may itself call this client.
     await undefined
     let result: unknown
     try {

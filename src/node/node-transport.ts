@@ -38,7 +38,7 @@ export function createNodeTransport(options: NodeTransportOptions): NodeTranspor
   const { agent, maxSockets, keepAliveMs } = options
   if (agent !== undefined && (maxSockets !== undefined || keepAliveMs !== undefined)) {
     throw new ConfigurationError(
-      'nodeTransport: maxSockets and keepAliveMs cannot be combined with agent; set them on it',
+      'nodeTransport: maxSockets and keepAliveMs cannot be combined with agent; set them on the agent',
     )
   }
 

@@ -1,6 +1,6 @@
 import type { Transport } from '../transport.ts'
 
-/** An `http.Agent` or `https.Agent` of Node, or a subclass. Structural, so that this package does not need Node's types. */
+/** An `http.Agent` or `https.Agent` of Node, or a subclass. A structural type, so that Node's types are not needed. */
 export interface NodeAgent {
   readonly maxSockets: number
   readonly requests: object

@@ -8,7 +8,7 @@ export interface Origin {
   readonly length: number
 }
 
-/** Caches the origins of URLs. To parse a URL takes longer than all other work for a request. */
+/** Caches the origins of URLs. Parsing a URL takes longer than all other work for a request. */
 export class Origins {
   /** By scheme, host and port. */
   readonly #known = new Map<string, Origin>()

@@ -16,7 +16,7 @@ export type BodyOutcome =
   | 'too_large'
 
 /**
- * Reads and decompresses a body. Never throws: a truncated or undecodable body is incomplete.
+ * Reads and decompresses a body. Never throws: it reports a truncated or undecodable body as incomplete.
  *
  * @param done - may be called more than once; only the first call counts
  */
@@ -63,7 +63,7 @@ export function readBody(answer: IncomingMessage, maxBytes: number, done: (outco
 const encodingsOf = (header?: string): string[] =>
   header?.split(',').map((encoding) => encoding.trim().toLowerCase()) ?? []
 
-/** Returns the decoders, for the last encoding first. Returns none if any encoding is unknown: `fetch` does the same. */
+/** Returns a decoder per encoding, in reverse order. Returns none if any encoding is unknown, as `fetch` does. */
 function decodersOf(encodings: readonly string[]): Transform[] {
   const known = encodings.flatMap((encoding) => DECODERS.get(encoding) ?? [])
   return known.length === encodings.length ? known.reverse().map((decoder) => decoder()) : []

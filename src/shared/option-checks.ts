@@ -163,10 +163,10 @@ export const within =
       ? undefined
       : outOfRange(value, `must be a number of ${unit} from ${min} to ${max}`)
 
-/** The rule for a delay above 0 that a timer can hold. */
+/** The rule for the delay of a timer, above 0. */
 export const milliseconds: OptionRule = /* @__PURE__ */ positive('milliseconds', MAX_TIMER_MS)
 
-/** The rule for a delay that a timer can hold, 0 included. */
+/** The rule for the delay of a timer, 0 or more. */
 export const nonNegativeMilliseconds: OptionRule = (value) => within('milliseconds', 0, MAX_TIMER_MS)(value)
 
 export const wholeNumber =

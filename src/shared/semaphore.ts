@@ -8,7 +8,7 @@ export class Semaphore {
     this.#free = permits
   }
 
-  /** Waits for a permit. Call {@link release} once for each. */
+  /** Waits for a permit. Call {@link release} once for each permit. */
   async acquire(): Promise<void> {
     if (this.#free > 0) this.#free--
     else await new Promise<void>((resolve) => this.#waiting.push(resolve))

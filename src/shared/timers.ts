@@ -2,8 +2,8 @@
 export const MAX_TIMER_MS = 2_147_483_647
 
 /** Sets whether a timer keeps the process alive. Has an effect on Node, Bun and Deno. */
-export function holdProcess(timer: unknown, holds: boolean): void {
+export function keepProcessAlive(timer: unknown, keep: boolean): void {
   if (typeof timer !== 'object' || timer === null) return
-  const method: unknown = Reflect.get(timer, holds ? 'ref' : 'unref')
+  const method: unknown = Reflect.get(timer, keep ? 'ref' : 'unref')
   if (typeof method === 'function') method.call(timer)
 }

@@ -11,7 +11,7 @@ import {
   readOptions,
 } from '../shared/option-checks.ts'
 
-/** A schema for every field of a type. The compiler reports a field without one. */
+/** A schema for every field of a type. The compiler reports a field without a schema. */
 type Fields<Type> = { readonly [Name in keyof Type]-?: $ZodType<Type[Name]> }
 
 /** An object schema that refuses unknown names: a misspelt name would silently keep the default. */

@@ -36,7 +36,9 @@ const grants = z.object({
 export function readTokens(caller: string, tokens: unknown): Grants {
   if (tokens === undefined) return undefined
   if (!Array.isArray(tokens) && !isRecord(tokens)) {
-    throw new TypeError(`${caller}: tokens must be a list of tokens, or grants by token, got ${typeName(tokens)}`)
+    throw new TypeError(
+      `${caller}: tokens must be a list of tokens, or an object of permissions by token, got ${typeName(tokens)}`,
+    )
   }
   const entries = Array.isArray(tokens) ? tokens.map((token) => [token, {}] as const) : Object.entries(tokens)
   return new Map(

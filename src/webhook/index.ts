@@ -1,5 +1,5 @@
 /**
- * Verification and parsing of the service's webhook messages. Imports nothing of the client.
+ * Verification and parsing of the service's webhook messages. Does not import the client.
  *
  * @module campaign-client/webhook
  */

@@ -364,7 +364,7 @@ describe('exit codes', () => {
     }
     const { code, stderr } = await run(['call', 'recordActionValue', ...flagsOf(value)], { env })
     expect(code).toBe(5)
-    expect(stderr).toContain('it may have been applied')
+    expect(stderr).toContain('the write may have been applied')
   })
 
   test('5 when a write is interrupted; a read ends by the signal', async () => {

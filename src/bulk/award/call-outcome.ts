@@ -75,7 +75,7 @@ export function failureOf(error: unknown): AwardFailure {
   return { code: error.code, ...status, message: error.message.slice(0, MAX_MESSAGE_LENGTH) }
 }
 
-/** Returns the message of an error of this package, or the name of any other error, whose message may hold a secret. */
+/** Returns the message of an error of this package, or the name of any other error, whose message may contain a secret. */
 export function safeMessage(error: unknown): string {
   if (error instanceof CampaignError) return error.message
   return error instanceof Error ? String(error.name) : typeName(error)

@@ -1,5 +1,5 @@
 /**
- * Holds calls back during a pause. After the pause it lets one call through as a probe, and all calls when the probe has an
+ * Delays calls during a pause. After the pause it lets one call through as a probe, and all calls when the probe has an
  * answer.
  *
  * {@link enter} returns the number of pauses so far. Pass this number to the other methods when the call ends, so that a call

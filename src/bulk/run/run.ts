@@ -28,7 +28,7 @@ export interface RunParts {
   readonly refusals: (row: AwardRow) => readonly Issue[]
 }
 
-/** The workers per concurrent call: while one worker waits for the service, another can write to the ledger. */
+/** The number of workers per concurrent call: while one worker waits for the service, another can write to the ledger. */
 const WORKERS_PER_CALL = 2
 /** The longest wait before the run checks again whether another process has finished an award. */
 const MAX_BUSY_MS = 250
@@ -52,7 +52,7 @@ export class Run {
   constructor(parts: RunParts) {
     const { isUsedId, confirm } = parts.evidence
     this.#parts = parts
-    // Each waiting row adds a listener.
+    // Each waiting row adds a listener, and Node warns of more than ten.
     setMaxListeners(0, this.#stopping.signal, this.#confirmTimeout.signal)
     this.#calls = new Semaphore(parts.concurrency)
     this.#evidence = { isUsedId, confirm: confirm && ((row) => this.#confirm(() => confirm(row))) }

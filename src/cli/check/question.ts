@@ -56,7 +56,7 @@ export type QueryNames = Readonly<Record<string, string>>
 interface SendOptions {
   /** @defaultValue the proven names if there are any, otherwise the assumed names */
   readonly names?: QueryNames
-  /** Replace arguments of the command. */
+  /** Values that replace arguments of the command. */
   readonly values?: Partial<CheckArguments>
   /** Replaces the user's token. */
   readonly token?: string
@@ -68,7 +68,7 @@ export class Check {
   readonly probe: Probe
   /** Proven query names that differ from the assumed names. */
   readonly queryNames = new Map<ReadOperation, QueryNames>()
-  /** The outcomes of the two awards of `--allow-writes`. `shown` is the format in which progress lists the award. */
+  /** The outcomes of the two awards of `--allow-writes`. `shown` is the format of the award in the wallet's progress. */
   readonly awards: { first?: Outcome; second?: Outcome; shown?: Profile['award'] } = {}
   /** The outcomes of the reads, with proven names if there are any. */
   readonly reads = new Map<ReadOperation, Outcome>()

@@ -5,7 +5,7 @@ import { proxyAgentFor } from '../proxy.ts'
 interface PostOptions {
   /** Time limit until the end of the answer, in milliseconds. */
   readonly timeoutMs: number
-  /** Bytes of the answer to keep. */
+  /** Maximum number of bytes of the answer to keep. */
   readonly maxBytes: number
   readonly signal?: AbortSignal
 }
@@ -91,7 +91,7 @@ async function readText(response: IncomingMessage, maxBytes: number): Promise<st
       if (size >= maxBytes) break
     }
   } catch {
-    // The connection broke. Keep the part of the body.
+    // The connection failed. Keep the received part of the body.
   }
   return new TextDecoder().decode(Buffer.concat(chunks).subarray(0, maxBytes))
 }

@@ -28,7 +28,7 @@ const API = '/api/'
 /** Enough for a seed with thousands of users. */
 const MAX_BODY_BYTES = 64_000_000
 
-/** Creates the console of a service. The guard protects both. */
+/** Creates the console of a service. The guard protects the console and the service. */
 export function createConsole(options: ConsoleOptions): Console {
   const { service, page, setup, clock } = options
   const guard = new Guard(options.allowedHosts)

@@ -29,7 +29,7 @@ export class RateLimiter {
   #pauses = 0
   /** The number of answers other than 429 since the last pause. */
   #answers = 0
-  /** The value of `#answers` at the last 429 at which it was not 0. */
+  /** The last value above 0 that `#answers` had at a 429. */
   #earlierAnswers = 0
   /** 1 after the first pause, and 1 more for each later pause that was too short. The backoff grows with it. */
   #shortPauses = 0
@@ -44,8 +44,8 @@ export class RateLimiter {
   }
 
   /**
-   * Whether the next attempt is likely to get a 429: few answers have arrived since the last pause, or the attempts since
-   * then have reached half of the number that the service accepted before it.
+   * Whether the next attempt is likely to get a 429. Either few answers have arrived since the last pause, or the attempts
+   * since that pause have reached half of the answers that came before it.
    */
   get isRisky(): boolean {
     if (this.#pauses === 0) return false

@@ -29,7 +29,7 @@ const isDeeperThan = (levels: number, value: unknown): boolean =>
   value !== null &&
   (levels === 0 || Object.values(value).some((field) => isDeeperThan(levels - 1, field)))
 
-/** The start of a letter of `__proto__` that is escaped in JSON. */
+/** The start of an escaped character of `__proto__`, such as `\u005f` for the underscore. */
 const ESCAPE = '\\u00'
 
 const withoutProto = (key: string, value: unknown): unknown => (key === '__proto__' ? undefined : value)

@@ -7,7 +7,7 @@ import {
   requireOptions,
   within,
 } from '../../shared/option-checks.ts'
-import { holdProcess, MAX_TIMER_MS } from '../../shared/timers.ts'
+import { keepProcessAlive, MAX_TIMER_MS } from '../../shared/timers.ts'
 import type { ServiceClock } from './service-clock.ts'
 
 /** A clock that a test moves. Between two moves the time does not change, unless the clock is `running`. */
@@ -61,7 +61,7 @@ export interface ManualClockOptions {
   patienceMs?: number | undefined
 }
 
-/** The last time that a `Date` can hold. The first is its negative. */
+/** The last time that a `Date` can represent. The first is its negative. */
 const MAX_TIME_MS = 8.64e15
 const isTime = within('milliseconds', -MAX_TIME_MS, MAX_TIME_MS)
 
@@ -76,7 +76,7 @@ interface Timer {
   readonly callback: () => void
   /** Runs this timer on a running clock. */
   systemTimer: ReturnType<typeof setTimeout> | undefined
-  holdsProcess: boolean
+  keepsProcessAlive: boolean
   /** Like `unref` of Node's timers. */
   unref(): void
 }
@@ -134,7 +134,7 @@ export function createManualClock(options: ManualClockOptions = {}): ManualClock
       // The system timer may fire early, above all after MAX_TIMER_MS.
       if (timers.has(timer)) schedule(timer)
     }, delayMs)
-    holdProcess(timer.systemTimer, timer.holdsProcess)
+    keepProcessAlive(timer.systemTimer, timer.keepsProcessAlive)
   }
 
   const notifyListeners = (): void => {
@@ -178,7 +178,7 @@ export function createManualClock(options: ManualClockOptions = {}): ManualClock
   }
 
   let lastMove: Promise<unknown> = Promise.resolve()
-  /** Queues moves: two concurrent ones would start from the same time, and the shorter one would be lost. */
+  /** Queues moves: two concurrent moves would start from the same time, and the shorter move would be lost. */
   const enqueue = (move: () => Promise<void>): Promise<void> => {
     const moved = lastMove.then(move)
     lastMove = moved.catch(() => {})
@@ -192,10 +192,10 @@ export function createManualClock(options: ManualClockOptions = {}): ManualClock
         at: now() + Math.max(0, delayMs),
         callback,
         systemTimer: undefined,
-        holdsProcess: true,
+        keepsProcessAlive: true,
         unref() {
-          timer.holdsProcess = false
-          holdProcess(timer.systemTimer, false)
+          timer.keepsProcessAlive = false
+          keepProcessAlive(timer.systemTimer, false)
         },
       }
       timers.add(timer)

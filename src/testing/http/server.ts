@@ -63,7 +63,7 @@ const LISTEN: OptionRules<ListenOptions> = {
  * Serves the service with node:http.
  *
  * @throws TypeError when an option is unknown or of the wrong type
- * @throws RangeError when `port` is not a port, or one that `fetch` blocks
+ * @throws RangeError when `port` is not a port number, or `fetch` blocks the port
  * @throws the system's Error when the address or port is not available
  */
 export async function listen(

@@ -15,7 +15,7 @@ interface ItemSeed {
   meta?: Record<string, unknown> | undefined
   /**
    * IDs of tasks, quests and challenges that must be completed first. A challenge is completed together with its last
-   * dependency (assumed), and never without dependencies.
+   * dependency (assumed). A challenge without dependencies is never completed.
    *
    * @defaultValue none
    */
@@ -35,7 +35,7 @@ export interface TaskSeed extends ItemSeed {
   recurrence?: string | undefined
   /** XP that the user's referrer gets when the task is completed (assumed). @defaultValue 0 */
   ref_xp?: number | undefined
-  /** Whether a quest can be completed without it. @defaultValue false */
+  /** Whether a quest can be completed without the task. @defaultValue false */
   is_optional?: boolean | undefined
 }
 
@@ -58,7 +58,7 @@ export interface SeasonSeed {
 
 /** A user with an entry in the campaign. */
 export interface UserSeed {
-  /** ID of the entry in the campaign. @defaultValue a generated one */
+  /** ID of the entry in the campaign. @defaultValue a generated ID */
   id?: string | undefined
   /** Account identifier. */
   account: string
@@ -94,7 +94,7 @@ export interface UserSeed {
    * @defaultValue none
    */
   referrer?: string | LinkedProfile | undefined
-  /** ID of the user's own referral link. @defaultValue a generated one */
+  /** ID of the user's own referral link. @defaultValue a generated ID */
   ref_id?: string | undefined
 }
 

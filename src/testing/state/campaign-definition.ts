@@ -21,8 +21,8 @@ export interface CampaignDefinition {
   readonly challenges: ReadonlyMap<string, Challenge>
 }
 
-const CHALLENGE = { xp: 0, xp_mul: 1, deps: [] }
-const TASK = { ...CHALLENGE, type: 'custom', recurrence: 'once', ref_xp: 0, is_optional: false }
+const ITEM_DEFAULTS = { xp: 0, xp_mul: 1, deps: [] }
+const TASK_DEFAULTS = { ...ITEM_DEFAULTS, type: 'custom', recurrence: 'once', ref_xp: 0, is_optional: false }
 
 /** Adds the defaults to a seed that has been checked. */
 export const defineCampaign = (seed: CampaignSeed): CampaignDefinition => ({
@@ -31,9 +31,9 @@ export const defineCampaign = (seed: CampaignSeed): CampaignDefinition => ({
   organization: seed.organization ?? 'demo',
   registration: seed.registration ?? 'open',
   seasons: seed.seasons ?? [{ name: 'Season 1', max_xp: 1_000_000 }],
-  tasks: withDefaults<Task>(TASK, seed.actions),
-  quests: withDefaults<Quest>(CHALLENGE, seed.quests),
-  challenges: withDefaults<Challenge>(CHALLENGE, seed.challenges),
+  tasks: withDefaults<Task>(TASK_DEFAULTS, seed.actions),
+  quests: withDefaults<Quest>(ITEM_DEFAULTS, seed.quests),
+  challenges: withDefaults<Challenge>(ITEM_DEFAULTS, seed.challenges),
 })
 
 const withDefaults = <Item>(defaults: object, seeds: readonly ChallengeSeed[] = []): ReadonlyMap<string, Item> =>

@@ -1,5 +1,5 @@
 import { DELIVERY_DELAYS_MS } from '../../shared/delivery-schedule.ts'
-import { holdProcess } from '../../shared/timers.ts'
+import { keepProcessAlive } from '../../shared/timers.ts'
 import { type PostResult, type PostSettings, postMessage } from './post-message.ts'
 import { signatureOf } from './webhook-message.ts'
 import type { Webhook } from './webhook-registry.ts'
@@ -198,7 +198,7 @@ export class DeliveryQueue {
     delivery.nextAttemptAt = clock.now() + delayMs
     delivery.timer = clock.setTimeout(() => this.#enqueue(delivery), delayMs)
     // A retry in five minutes must not keep the process alive.
-    holdProcess(delivery.timer, false)
+    keepProcessAlive(delivery.timer, false)
     this.#changed(delivery)
   }
 

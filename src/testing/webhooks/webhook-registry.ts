@@ -12,7 +12,7 @@ export interface WebhookOptions {
   url: string | readonly string[]
   /** Secret that signs the messages. @defaultValue none: messages are unsigned */
   secret?: string | undefined
-  /** ID of the webhook. A registered webhook with this ID is replaced (assumed). @defaultValue a generated one */
+  /** ID of the webhook. A registered webhook with this ID is replaced (assumed). @defaultValue a generated ID */
   hook_id?: string | undefined
   /** IDs of the campaigns that the webhook is limited to. An empty list means all campaigns. @defaultValue all campaigns */
   campaigns?: readonly string[] | undefined

@@ -93,7 +93,7 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true })
 /** Returns the text of a body without its byte order mark, or `undefined` when it is not valid Unicode. */
 function toText(body: string | Uint8Array): string | undefined {
   if (typeof body === 'string') {
-    // A lone surrogate was hashed as U+FFFD, so the signed text was a different one.
+    // A lone surrogate was hashed as U+FFFD, so the signature belongs to another text.
     if (!isWellFormed(body)) return undefined
     return body.charCodeAt(0) === 0xfeff ? body.slice(1) : body
   }

@@ -14,7 +14,7 @@ export type EventAction = {
   name: string
   /** Type of the task. The interface does not list its values. */
   type: string
-  /** Metadata of the task. Shown in the admin panel's test message only. */
+  /** Metadata of the task. The interface shows it only in the admin panel's test message. */
   meta?: Record<string, unknown> | null
 }
 
@@ -26,7 +26,7 @@ export type ActionCompletedActivity = {
   data: {
     /** The task. */
     action: EventAction
-    /** The associated account. Shown in the admin panel's test message only. */
+    /** The associated account. The interface shows it only in the admin panel's test message. */
     account?: string
     /** XP awarded for the event. */
     xp: number
@@ -66,7 +66,7 @@ export type UserActivity<
   scope: 'user_activity'
   /** ID of the user who acted. */
   user: string
-  /** ID of the user. Shown in the admin panel's test message only. */
+  /** ID of the user. The interface shows it only in the admin panel's test message. */
   user_id?: string
   /** Connected wallet address; empty without a wallet. */
   wallet: string

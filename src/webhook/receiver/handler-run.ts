@@ -60,7 +60,7 @@ export class HandlerRun {
    * Releases the claim of a handler that is still running, because the process is about to exit. The claim of a handler that
    * has succeeded is kept, so that no other receiver handles the message before the lease expires.
    */
-  async giveUp(): Promise<void> {
+  async releaseClaim(): Promise<void> {
     const answer = (): void => this.#resolve('interrupted')
     if (this.#success === undefined) await releaseDelivery(this.#claim, answer)
     answer()

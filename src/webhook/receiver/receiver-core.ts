@@ -100,7 +100,7 @@ export class ReceiverCore {
       try {
         request.waitUntil?.(run.settled)
       } catch (error) {
-        // The handler runs all the same, and its outcome decides the answer.
+        // The handler is already running, and its outcome decides the answer.
         onError(error, 'receiver')
       }
       const answerDeadline =
@@ -148,7 +148,7 @@ export class ReceiverCore {
     const reason = new LeaseError('receiver_closed', 'The webhook receiver was closed while the handler was running.')
     for (const run of this.#runs) run.abort(reason)
     await settlesWithin(CLOSE_GRACE_MS, this.#idle())
-    const released = Promise.all(this.#runs.map((run) => run.giveUp()))
+    const released = Promise.all(this.#runs.map((run) => run.releaseClaim()))
     await settlesWithin(
       CLOSE_GRACE_MS,
       released.then(() => Promise.all(this.#answers)),

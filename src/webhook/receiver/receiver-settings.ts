@@ -83,7 +83,7 @@ export function receiverSettings(given: WebhookReceiverOptions): ReceiverSetting
   if (maxRunMs + leaseMs > MAX_CLAIM_MS) {
     throw new RangeError(
       `createWebhookReceiver: maxRunMs + leaseMs must be at most ${MAX_CLAIM_MS}, got ${maxRunMs} + ${leaseMs} = ${maxRunMs + leaseMs}. ` +
-        `The last retry of the service comes ${LAST_DELIVERY_DELAY_MS / 1000} s after the one before it, and fails while an earlier claim exists.`,
+        `The last retry of the service comes ${LAST_DELIVERY_DELAY_MS / 1000} s after the previous retry, and fails while an earlier claim exists.`,
     )
   }
   return settings

@@ -1,4 +1,4 @@
-import { holdProcess } from '../../shared/timers.ts'
+import { keepProcessAlive } from '../../shared/timers.ts'
 
 /**
  * Calls `callback` after `delayMs`. The timer does not keep a Node process alive.
@@ -7,7 +7,7 @@ import { holdProcess } from '../../shared/timers.ts'
  */
 export function startTimer(delayMs: number, callback: () => void): () => void {
   const timer: unknown = setTimeout(callback, Math.max(0, delayMs))
-  holdProcess(timer, false)
+  keepProcessAlive(timer, false)
   return () => clearTimeout(timer as number)
 }
 

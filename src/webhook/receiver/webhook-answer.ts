@@ -23,7 +23,7 @@ export interface WebhookAnswer {
  * | `past_deadline` | 503 | the handler is still running; a later attempt finds the delivery done |
  * | `closing` | 503 | `close()` was called |
  * | `handler_failed` | 500 | the handler threw, and the claim was released |
- * | `internal_error` | 500 | a bug of this package |
+ * | `internal_error` | 500 | a bug in this package |
  */
 export type WebhookRejectionReason = keyof typeof STATUS
 

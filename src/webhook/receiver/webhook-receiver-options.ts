@@ -105,7 +105,7 @@ export interface WebhookReceiverOptions {
   endpoint: string
   /**
    * The secret of the endpoint, or a list of one to five secrets while you replace it. It can also be a function that
-   * returns one of these or a promise of it. The function is called for every message.
+   * returns the secret or the list, or a promise of them. The function is called for every message.
    */
   secret: WebhookSecret | (() => WebhookSecret | PromiseLike<WebhookSecret>)
   /**
@@ -143,7 +143,7 @@ export interface WebhookReceiverOptions {
   /**
    * Time limit of a handler, in milliseconds from the arrival of the request. After it, the handler's signal fires and its
    * lease is no longer renewed. `maxRunMs + leaseMs` must be at most 295 000: the claim of a killed process must expire
-   * before the last retry, which comes 300 s after the retry before it.
+   * before the last retry, which comes 300 s after the previous retry.
    *
    * @defaultValue 240 000
    */

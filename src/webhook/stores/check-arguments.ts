@@ -1,7 +1,7 @@
 /**
  * Returns the key of a delivery.
  *
- * @throws TypeError when it is empty, or when two keys could be equal in the store
+ * @throws TypeError when the key is empty, or contains NUL or a lone surrogate
  */
 export function requireKey(key: string): string {
   if (typeof key !== 'string' || key === '') {

@@ -32,8 +32,8 @@ interface Entry {
 /**
  * Creates a delivery store in the memory of one process: the default of a receiver.
  *
- * It recognises duplicates that reach the same process, and is empty after a restart. Every process, machine or isolate has
- * its own. With more than one, use `redisStore` or `postgresStore`.
+ * It recognises duplicates that reach the same process, and is empty after a restart. Every process or isolate has its own
+ * store. If you run several processes, use `redisStore` or `postgresStore`.
  *
  * At `maxEntries`, the store removes the deliveries that were completed first, and expired claims. A message whose record
  * was removed is handled again when it is sent again. Current claims are never removed. When all entries are current

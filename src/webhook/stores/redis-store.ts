@@ -108,7 +108,7 @@ return 1`
  *
  * Interface: [Delivery and retries](/the-service#delivery-and-retries).
  *
- * @param client - of `redis` 4–6 (`createClient`, `createClientPool`, `createCluster`) or `ioredis` (`Redis`,
+ * @param client - a client of `redis` 4–6 (`createClient`, `createClientPool`, `createCluster`) or `ioredis` (`Redis`,
  *   `Cluster`)
  * @returns a store. Its methods reject with the error of the client when Redis is unreachable, and with `Error` when
  *   another program wrote the key. They reject with `TypeError` for an empty key, or a lease or retention that is not a
@@ -154,7 +154,7 @@ function runner(client: NodeRedisClient | IoredisClient): Run {
   }
   throw new TypeError(
     'redisStore needs a client of "redis" 4 or newer (createClient, createClientPool, createCluster) or of "ioredis" ' +
-      '(Redis, Cluster). The given value has the methods of neither',
+      '(Redis, Cluster). The given value is neither',
   )
 }
 

@@ -124,7 +124,7 @@ describe('tokens', () => {
 
   test.each(['token', 5, null])('must be a list or a record, not %j', (tokens) => {
     expect(() => createCampaignService({ tokens: tokens as never })).toThrow(
-      /^createCampaignService: tokens must be a list of tokens, or grants by token, got /,
+      /^createCampaignService: tokens must be a list of tokens, or an object of permissions by token, got /,
     )
   })
 })

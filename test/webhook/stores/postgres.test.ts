@@ -629,7 +629,7 @@ describe('the arguments of postgresStore', () => {
     ['a function with the methods of a pool', Object.assign(() => undefined, { query: never, connect: never })],
   ])('%s is refused', (_, database) => {
     expect(() => postgresStore(database as PgPool)).toThrow(
-      /postgresStore needs a Pool of "pg" or the sql of "postgres".* has the methods of neither/,
+      /postgresStore needs a Pool of "pg" or the sql of "postgres".* is neither/,
     )
   })
 

@@ -230,7 +230,7 @@ describe('the arguments of redisStore', () => {
     ['a function', () => undefined],
     ['a client that has only eval', { eval: async () => 1 }],
   ])('%s is refused', (_, client) => {
-    expect(() => redisStore(client as IoredisClient)).toThrow(/redisStore needs a client.* has the methods of neither/)
+    expect(() => redisStore(client as IoredisClient)).toThrow(/redisStore needs a client.* is neither/)
     expect(() => redisStore(client as IoredisClient)).toThrow(TypeError)
   })
 

@@ -52,8 +52,8 @@ export class Entries {
   #claim({ intent: id, address, pid, xp, at }: IntentLine): Entry {
     let entry = this.#byId.get(id)
     if (entry === undefined) {
-      const none = { claimedAt: undefined, verdict: undefined, isInDoubt: false, error: undefined, isInRun: false }
-      entry = { address, pid, xp, at, ...none }
+      const initial = { claimedAt: undefined, verdict: undefined, isInDoubt: false, error: undefined, isInRun: false }
+      entry = { address, pid, xp, at, ...initial }
       this.#byId.set(id, entry)
     } else {
       endClaim(entry)

@@ -79,9 +79,10 @@ function findCommit(bytes: Buffer): Commit | undefined {
 }
 
 /**
- * Returns whether a group other than the one right after `end` was written. Each group is written after the previous one
- * was flushed, so the broken bytes at `end` are then damage and not an incomplete write. The group is found when it is
- * intact, or by its commit: it names another sum and begins elsewhere.
+ * Returns whether the file has another group after the broken bytes at `end`. Each group is written after the previous group
+ * was flushed. The broken bytes are then damage, and not an incomplete write.
+ *
+ * A commit belongs to another group if that group is intact, or if its `after` and its start differ from `end`.
  */
 async function hasLaterGroup(file: LedgerFile, end: LedgerEnd, fileSize: number): Promise<boolean> {
   for (let position = end.position; ; ) {

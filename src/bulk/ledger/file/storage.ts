@@ -137,7 +137,7 @@ function openFile(handle: FileHandle, path: string): LedgerFile {
 async function refuseUnsafeFile(path: string): Promise<void> {
   try {
     const found = await lstat(path)
-    if (found.isSymbolicLink()) throw new Error('it is a symbolic link; name the file itself')
+    if (found.isSymbolicLink()) throw new Error('it is a symbolic link; use the path of the file itself')
     if (!found.isFile()) throw new Error(found.isDirectory() ? 'it is a folder' : 'it is not a regular file')
     if (found.nlink > 1) throw new Error(`it has ${found.nlink} hard links; remove all but one`)
   } catch (error) {

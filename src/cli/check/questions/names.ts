@@ -82,7 +82,7 @@ async function findNames(read: ReadWithAssumedNames, check: Check): Promise<Find
   return cannotTell(reason ?? 'no set of names returned data for the arguments')
 }
 
-/** Repeats the read with a nonexistent value for each argument in turn. Returns a reason if the names are not proven. */
+/** Sends the read again with a nonexistent value for each argument in turn. Returns a reason if the names are not proven. */
 async function reasonAgainst(read: ReadWithAssumedNames, names: QueryNames, check: Check): Promise<string | undefined> {
   for (const argument of READS[read.operation]) {
     const control = await check.send(read.operation, { names, values: { [argument]: `none-${randomUUID()}` } })

@@ -37,7 +37,7 @@ const shapeOf = (operation: ReadOperation): Question => ({
   judge(check) {
     const outcome = check.reads.get(operation)
     if (!isReply(outcome) || outcome.kind === 'error' || outcome.status >= 400) return noData(outcome)
-    const advice = "set responseValidation: 'report', and report it to the maintainers of campaign-client"
+    const advice = "set responseValidation: 'report', and report the difference to the maintainers of campaign-client"
     if (outcome.kind === 'other') return differs(describe(outcome), advice, detailOf(outcome))
     const { success, error } = SCHEMAS[operation].safeParse(outcome.data)
     if (success) return asAssumed()
@@ -117,7 +117,7 @@ const LISTS = ['actions', 'quests', 'challenges'] as const
 
 const statuses: Question = {
   id: 'shapes.statuses',
-  text: 'statuses in progress',
+  text: "statuses in a user's progress",
   assumed: 'none and completed',
   needs: needsOf('getUserProgress'),
   judge(check) {

@@ -16,7 +16,7 @@ import {
 
 const PLATFORMS = ['ethereum', 'evm', 'wallet']
 
-/** The delays before each read of progress after the award: 10 s in total. */
+/** The delays before each read of the progress after the award: 10 s in total. */
 const DELAYS_MS = [0, 2_000, 3_000, 5_000]
 const XP = 1
 
@@ -65,7 +65,7 @@ async function readProgress(check: Check): Promise<readonly Progress[]> {
   return readings
 }
 
-/** Finds the award in progress by its id. */
+/** Finds the award by its id in the wallet's progress. */
 function findById(progress: readonly Progress[], id: string): Profile['award'] | undefined {
   for (const { platform, rewards } of progress) {
     const reward = rewards.find((each) => isRecord(each) && each.id === id)
@@ -76,7 +76,7 @@ function findById(progress: readonly Progress[], id: string): Profile['award'] |
   return undefined
 }
 
-/** Finds a platform with more XP of the wallet than before. */
+/** Finds a platform on which the wallet has more XP than before. */
 function findByXp(before: readonly Progress[], after: readonly Progress[]): Profile['award'] | undefined {
   const increased = after.find(({ xp = 0 }, index) => xp > (before[index]?.xp ?? Number.POSITIVE_INFINITY))
   return increased && { walletPlatform: increased.platform }
@@ -124,10 +124,10 @@ const usedId: Question = {
 
 const ADVICE = 'run award with the saved profile: --profile FILE'
 
-/** Judges the format in which progress lists the award. */
+/** Judges the format of the award in the wallet's progress. */
 function judgeShown({ awards: { first, shown } }: Check, judge: (award: Profile['award']) => Finding): Finding {
   if (shown !== undefined) return judge(shown)
-  return isReply(first) ? cannotTell('the award did not appear in progress within 10 s') : noData(first)
+  return isReply(first) ? cannotTell("the award did not appear in the wallet's progress within 10 s") : noData(first)
 }
 
 const walletPlatform: Question = {
@@ -143,7 +143,7 @@ const walletPlatform: Question = {
 
 const listsRewards: Question = {
   id: 'writes.lists-rewards',
-  text: 'rewards in progress',
+  text: "rewards in a wallet's progress",
   assumed: 'list an award by its id, with its amount',
   needs: NEEDS,
   judge: (check) =>

@@ -37,9 +37,9 @@ export interface LambdaHttpResult {
 /** See `WebhookReceiver.lambda`. */
 export type LambdaHandler = (event: LambdaHttpEvent, context?: LambdaContext) => Promise<LambdaHttpResult>
 
-/** How long before the end of the invocation the handler is aborted. */
+/** The handler is aborted this long before the end of the invocation. */
 const STOP_MS = 2000
-/** How long before the end of the invocation the answer is given. */
+/** The answer is sent this long before the end of the invocation. */
 const ANSWER_MS = 500
 
 export function lambdaAdapter(core: ReceiverCore): LambdaHandler {

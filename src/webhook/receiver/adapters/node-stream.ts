@@ -65,7 +65,7 @@ export function waitForEnd(
   })
 }
 
-/** Makes the stream emit `data`. With a `readable` listener it does so only when `read()` is called. */
+/** Makes the stream emit `data`. A stream with a `readable` listener emits `data` only when `read()` is called. */
 function startReading(stream: NodeReadable): void {
   if ((stream.listenerCount?.('readable') ?? 0) === 0) {
     stream.resume()

@@ -4,7 +4,7 @@ import { warnOnce } from '../../../shared/warn-once.ts'
 /** Sends one statement with its parameters, and resolves to its rows. */
 export type Query = (text: string, ...values: (string | number)[]) => Promise<readonly unknown[]>
 
-/** A client of either package, behind one interface. */
+/** A client of `pg` or `postgres`, behind one interface. */
 export interface Database {
   query: Query
   /** Runs `work` in one transaction: committed when it resolves, rolled back when it rejects. */

@@ -61,8 +61,9 @@ export interface PostgresStore<Transaction> extends DeliveryStore {
    * the work is done, so let the handler return normally. A concurrent call with the same key waits, and runs `apply` if
    * the first call was rolled back. Do not call `runOnce` within `apply`: it may wait for itself.
    *
-   * Only writes through `tx` are exactly once: a rollback does not recall a mail that `apply` sent. Do not commit or roll
-   * back in `apply`; throw to roll back. `tx` cannot be used after `apply` has ended. The isolation level is READ COMMITTED.
+   * Only writes through `tx` take effect exactly once: a rollback does not recall a mail that `apply` sent. Do not commit or
+   * roll back in `apply`; throw to roll back. `tx` cannot be used after `apply` has ended. The isolation level is READ
+   * COMMITTED.
    *
    * Each call uses one connection of the pool while it runs or waits for its key. With three connections or more (`max`),
    * one is reserved for claims, extensions and completions, and further calls wait in order. Set
@@ -127,8 +128,8 @@ export interface PostgresStore<Transaction> extends DeliveryStore {
  *   exist, and with `Error` when the client renames columns or changes texts. They reject with `TypeError` for an empty
  *   key, or a lease or retention that is not a positive number of milliseconds. Stores on the same table share their
  *   deliveries.
- * @throws TypeError when `database` is neither (a single `Client` of `pg` cannot run concurrent transactions), when it
- *   prepares statements, or when an option is malformed or misspelt
+ * @throws TypeError when `database` is neither a pool nor an `sql`, when the `sql` prepares statements, or when an option is
+ *   malformed or misspelt. A single `Client` of `pg` is refused, because it cannot run concurrent transactions
  */
 export function postgresStore<Transaction>(
   database: PostgresSql<Transaction>,
@@ -235,6 +236,6 @@ function databaseOf(database: PgPool | PostgresSql<unknown>): Database {
   }
   throw new TypeError(
     'postgresStore needs a Pool of "pg" or the sql of "postgres" (not the sql of a transaction). ' +
-      'The given value has the methods of neither',
+      'The given value is neither',
   )
 }
