@@ -7,7 +7,7 @@ import { mustRun } from './command.ts'
 /** The repository. */
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** The inputs of the tarball. */
+/** The files and folders that decide the content of the tarball. */
 const INPUTS = [
   'src',
   'docs',
@@ -30,7 +30,7 @@ export interface Manifest {
   readonly version: string
   readonly bin: Readonly<Record<string, string>>
   readonly exports: Readonly<Record<string, string | ByFormat<ExportTarget>>>
-  /** Internal names that the importing runtime resolves by a condition. */
+  /** Internal names. The importing runtime resolves them by its conditions. */
   readonly imports: Readonly<Record<string, ByFormat<Readonly<Record<'node' | 'default', string>>>>>
 }
 
@@ -56,18 +56,18 @@ export interface PackedPackage {
 /** Builds and packs the package, or reuses the tarball of the same inputs. */
 export async function packPackage(): Promise<PackedPackage> {
   const store = join(ROOT, 'reports/package')
-  const home = join(store, inputsHash())
-  if (!existsSync(home)) {
+  const folder = join(store, inputsHash())
+  if (!existsSync(folder)) {
     rmSync(store, { recursive: true, force: true })
-    const making = join(store, 'making')
-    mkdirSync(making, { recursive: true })
-    await mustRun('npm', ['pack', '--pack-destination', making], { cwd: ROOT })
-    await mustRun('tar', ['-xzf', tarballIn(making), '-C', making], { cwd: ROOT })
-    renameSync(making, home)
+    const draft = join(store, 'draft')
+    mkdirSync(draft, { recursive: true })
+    await mustRun('npm', ['pack', '--pack-destination', draft], { cwd: ROOT })
+    await mustRun('tar', ['-xzf', tarballIn(draft), '-C', draft], { cwd: ROOT })
+    renameSync(draft, folder)
   }
-  const directory = join(home, 'package')
+  const directory = join(folder, 'package')
   return {
-    tarball: tarballIn(home),
+    tarball: tarballIn(folder),
     directory,
     manifest: JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8')) as Manifest,
     files: filesBelow(directory).map((file) => relative(directory, file)),

@@ -7,11 +7,11 @@ import { packPackage } from './packed-package.ts'
 
 /**
  * Runs the behaviours of test/runtimes against the packed package on every supported runtime and prints a table.
- * `--only node,bun` chooses runtimes. `--quick` installs nothing and runs the installed ones. Otherwise a missing runtime
- * is a failure.
+ * `--only node,bun` chooses runtimes. `--quick` runs only the installed runtimes. Without it, a missing runtime is a
+ * failure.
  */
 const { values } = parseArgs({ options: { only: { type: 'string' }, quick: { type: 'boolean', default: false } } })
-const { chosen, leftOut } = choose(values.only?.split(','), values.quick)
+const { chosen, skipped } = choose(values.only?.split(','), values.quick)
 
 if (!values.quick && chosen.some(({ binary }) => binary() !== process.execPath)) await installRuntimes()
 const trials = await withInstalledProject(await packPackage(), async (project) => {
@@ -21,21 +21,21 @@ const trials = await withInstalledProject(await packPackage(), async (project) =
   return results
 })
 print(trials)
-for (const { name, remedy } of leftOut) console.log(`left out: ${name}${values.quick ? ` (${remedy})` : ''}`)
+for (const { name, remedy } of skipped) console.log(`skipped: ${name}${values.quick ? ` (${remedy})` : ''}`)
 const failed = trials.filter(({ problems }) => problems.length > 0).length
 console.log(failed === 0 ? `${trials.length} runtimes passed` : `${failed} of ${trials.length} runtimes failed`)
 process.exitCode = failed === 0 && trials.length > 0 ? 0 : 1
 
-function choose(only: readonly string[] | undefined, quick: boolean): Record<'chosen' | 'leftOut', Runtime[]> {
+function choose(only: readonly string[] | undefined, quick: boolean): Record<'chosen' | 'skipped', Runtime[]> {
   const names = RUNTIMES.map(({ name }) => name)
   const unknown = only?.filter((name) => !names.includes(name)) ?? []
   if (unknown.length > 0) {
-    console.error(`--only: there is no ${unknown.join(', ')}; there are ${names.join(', ')}`)
+    console.error(`--only: unknown runtime ${unknown.join(', ')}; use ${names.join(', ')}`)
     process.exit(2)
   }
   const isChosen = ({ name, binary }: Runtime) =>
     (only === undefined || only.includes(name)) && (!quick || binary() !== undefined)
-  return { chosen: RUNTIMES.filter(isChosen), leftOut: RUNTIMES.filter((runtime) => !isChosen(runtime)) }
+  return { chosen: RUNTIMES.filter(isChosen), skipped: RUNTIMES.filter((runtime) => !isChosen(runtime)) }
 }
 
 function print(trials: readonly Trial[]): void {

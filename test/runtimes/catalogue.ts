@@ -14,11 +14,11 @@ export interface Runtime {
   readonly host: 'process' | 'workerd'
   /** The path of the binary; `undefined` if it is not installed. */
   binary(): string | undefined
-  /** How to install it. */
+  /** How to install the runtime. */
   readonly remedy: string
   /** Arguments of the binary before the file. */
   readonly args?: readonly string[]
-  /** The expected HMAC: of node:crypto, or portable. */
+  /** The expected HMAC implementation: node:crypto, or portable. */
   readonly hmac: 'node' | 'portable'
   /** The parts of the environment that it lacks. Behaviours that need them are skipped. */
   readonly lacks: readonly Capability[]

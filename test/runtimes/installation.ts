@@ -15,11 +15,11 @@ export async function installRuntimes(): Promise<void> {
 }
 
 function isInstalled(): boolean {
-  const there = join(HOME, 'node_modules/.package-lock.json')
-  if (!existsSync(there)) return false
-  const wanted = Object.entries(readLockfile(join(HOME, 'package-lock.json')).packages).filter(([path]) => path !== '')
-  const { packages } = readLockfile(there)
-  return wanted.every(([path, { integrity }]) => integrity !== undefined && packages[path]?.integrity === integrity)
+  const installedLockfile = join(HOME, 'node_modules/.package-lock.json')
+  if (!existsSync(installedLockfile)) return false
+  const locked = Object.entries(readLockfile(join(HOME, 'package-lock.json')).packages).filter(([path]) => path !== '')
+  const { packages } = readLockfile(installedLockfile)
+  return locked.every(([path, { integrity }]) => integrity !== undefined && packages[path]?.integrity === integrity)
 }
 
 const readLockfile = (file: string): Lockfile => JSON.parse(readFileSync(file, 'utf8')) as Lockfile

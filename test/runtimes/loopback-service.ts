@@ -44,8 +44,8 @@ export async function startLoopbackService({
       }
       const problems: string[] = []
       for (const [operation, count] of Object.entries(expected)) {
-        const seen = service.requests.filter((request) => request.operation === operation).length
-        if (seen !== count) problems.push(`the service saw ${seen} requests for ${operation} instead of ${count}`)
+        const found = service.requests.filter((request) => request.operation === operation).length
+        if (found !== count) problems.push(`the service received ${found} requests for ${operation}, not ${count}`)
       }
       if (service.requests.some(({ path }) => path.includes('elsewhere'))) problems.push('a redirect was followed')
       return problems
@@ -53,7 +53,7 @@ export async function startLoopbackService({
   }
 }
 
-/** Returns a loopback address without a server. */
+/** Returns a loopback URL on which no server listens. */
 export async function closedUrl(): Promise<string> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -12,7 +12,7 @@ import { SECRET, TOKEN } from './suite/secrets.ts'
 export interface Trial {
   readonly runtime: Runtime
   readonly version: string
-  /** The HMAC that was used. */
+  /** The HMAC implementation that the runtime used. */
   readonly hmac: string
   readonly passed: number
   /** Behaviours that the runtime cannot run. */
@@ -28,7 +28,7 @@ interface Report {
   readonly outcomes: readonly Outcome[]
 }
 
-const LIMIT_MS = 120_000
+const TIMEOUT_MS = 120_000
 
 /** Builds the suite as an ESM file beside the installed package, which it imports by name. */
 export async function buildSuite(project: string): Promise<void> {
@@ -54,7 +54,7 @@ export async function tryRuntime(runtime: Runtime, project: string): Promise<Tri
   const seconds = () => (performance.now() - started) / 1000
   const binary = runtime.binary()
   if (binary === undefined) {
-    return { ...trial, problems: [`it is not installed: ${runtime.remedy}`], seconds: seconds() }
+    return { ...trial, problems: [`the runtime is not installed: ${runtime.remedy}`], seconds: seconds() }
   }
   const testing = pathToFileURL(join(project, 'node_modules/campaign-client/dist/testing.js')).href
   const service = await startLoopbackService((await import(testing)) as typeof import('campaign-client/testing'))
@@ -67,7 +67,7 @@ export async function tryRuntime(runtime: Runtime, project: string): Promise<Tri
       hmac: report.hmac ?? '',
       passed: report.outcomes.filter(({ ok, lacks }) => ok && lacks === undefined).length,
       notApplicable: report.outcomes.filter(({ lacks }) => lacks !== undefined),
-      problems: [...problems, ...judge(runtime, report), ...(report.outcomes.length > 0 ? service.problems() : [])],
+      problems: [...problems, ...check(runtime, report), ...(report.outcomes.length > 0 ? service.problems() : [])],
       seconds: seconds(),
     }
   } catch (error) {
@@ -118,8 +118,8 @@ async function bundle(project: string, name: string): Promise<string> {
     logLevel: 'error',
   })
   const files = Object.keys(metafile.inputs)
-  const taken = Object.entries(HMACS).filter(([, built]) => files.some((file) => file.endsWith(`/dist/${built}`)))
-  return taken.map(([hmac]) => hmac).join(' and ')
+  const used = Object.entries(HMACS).filter(([, built]) => files.some((file) => file.endsWith(`/dist/${built}`)))
+  return used.map(([hmac]) => hmac).join(' and ')
 }
 
 async function execute(
@@ -127,28 +127,30 @@ async function execute(
   args: readonly string[],
   cwd: string,
 ): Promise<{ report: Report; problems: string[] }> {
-  const { code, output, stdout } = await runCommand(command, args, { cwd, timeoutMs: LIMIT_MS, env: QUIET })
+  const { code, output, stdout } = await runCommand(command, args, { cwd, timeoutMs: TIMEOUT_MS, env: QUIET })
   const line = /^REPORT (\{.*\})$/m.exec(stdout)?.[1]
   const problems: string[] = []
   if (code !== 0 || line === undefined) {
-    problems.push(`it ended with ${code}${line === undefined ? ', before the end of the suite' : ''}:\n${output}`)
+    problems.push(
+      `the process ended with ${code}${line === undefined ? ', before the end of the suite' : ''}:\n${output}`,
+    )
   }
-  // Ignore our copy of the environment.
+  // The report line is not output of the package.
   const shown = output.replaceAll(/^REPORT .*$/gm, '')
-  if ([TOKEN, SECRET].some((secret) => shown.includes(secret)))
-    problems.push('what it prints of a client holds a secret')
-  if (!shown.includes('CampaignClient')) problems.push('it printed no client')
+  if ([TOKEN, SECRET].some((secret) => shown.includes(secret))) problems.push('the printed client contains a secret')
+  if (!shown.includes('CampaignClient')) problems.push('the suite printed no client')
   return { report: line === undefined ? { outcomes: [] } : (JSON.parse(line) as Report), problems }
 }
 
 /** The environment without colours and without the developer's Node options. */
 const QUIET = { NO_COLOR: '1', NODE_OPTIONS: '', NODE_PATH: '', DENO_NO_UPDATE_CHECK: '1' }
 
-function judge(runtime: Runtime, { hmac, outcomes }: Report): string[] {
+function check(runtime: Runtime, { hmac, outcomes }: Report): string[] {
   const problems = outcomes.filter(({ ok }) => !ok).map(({ name, error }) => `${name}\n${error}`)
-  if (outcomes.length > 0 && hmac !== runtime.hmac) problems.push(`it took the HMAC of ${hmac}, not of ${runtime.hmac}`)
+  if (outcomes.length > 0 && hmac !== runtime.hmac)
+    problems.push(`the runtime used the HMAC ${hmac} instead of ${runtime.hmac}`)
   for (const { name, lacks } of outcomes) {
-    if (lacks !== undefined && !runtime.lacks.includes(lacks)) problems.push(`${name}: it gave no ${lacks}`)
+    if (lacks !== undefined && !runtime.lacks.includes(lacks)) problems.push(`${name}: the host provided no ${lacks}`)
   }
   return problems
 }

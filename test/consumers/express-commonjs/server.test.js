@@ -46,7 +46,7 @@ const post = (path, body, signature) =>
   })
 
 for (const path of ['/raw', '/stream']) {
-  test(`handles what the service delivers to ${path}, once`, async () => {
+  test(`handles each delivery of the service to ${path} once`, async () => {
     handled.length = 0
     const service = createCampaignService()
     service.registerWebhook({ url: `${origin}${path}`, secret: SECRET })
@@ -75,19 +75,19 @@ for (const path of ['/raw', '/stream']) {
   })
 }
 
-test('says in the log that the body was parsed, and answers 500', async () => {
+test('answers 500 to a parsed body, and reports it to onReject', async () => {
   rejected.length = 0
   const body = '{"id":"parsed"}'
   assert.equal((await post('/parsed', body, signWebhook(SECRET, body))).status, 500)
   assert.deepEqual(rejected, ['body_not_raw'])
 })
 
-test('verifies in a handler of the partner', async () => {
+test('verifyWebhook works in a handler of the partner', async () => {
   const body = '{"id":"plain"}'
   assert.equal((await post('/plain', body, signWebhook(SECRET, body))).status, 204)
   assert.equal((await post('/plain', `${body} `, signWebhook(SECRET, body))).status, 401)
 })
 
-test('has one class for an error, whichever entry point it came from', () => {
+test('all entry points export the same error classes', () => {
   assert.ok(new WebhookError('invalid_json') instanceof CampaignError)
 })

@@ -5,7 +5,7 @@ const webhook = require('campaign-client/webhook')
 
 const baseUrl = 'https://campaign.example/api/v1'
 
-test('awards XP once, however often it has to send it', async () => {
+test('makes an award once, even after a retry', async () => {
   const service = createCampaignService()
   const client = new CampaignClient({ baseUrl, accessToken: 'token', fetch: service.fetch })
   service.fail({ on: 'rewardWallet', kind: 'status', status: 503, headers: { 'retry-after': '0' } })
@@ -14,7 +14,7 @@ test('awards XP once, however often it has to send it', async () => {
   expect(service.requests.map(({ status }) => status)).toEqual([503, 200])
 })
 
-test('speaks real HTTP', async () => {
+test('sends requests over HTTP', async () => {
   const service = await createCampaignService().listen()
   try {
     const client = new CampaignClient({ baseUrl: service.url, accessToken: 'token' })
@@ -25,7 +25,7 @@ test('speaks real HTTP', async () => {
   }
 })
 
-test("speaks it through Node's own http, too", async () => {
+test('sends requests over HTTP with nodeTransport', async () => {
   const service = await createCampaignService().listen()
   const transport = nodeTransport()
   try {
@@ -38,13 +38,13 @@ test("speaks it through Node's own http, too", async () => {
   }
 })
 
-test('verifies its own signature and no other', () => {
+test('accepts a correct signature, and refuses a wrong signature', () => {
   const signature = webhook.signWebhook('secret', '{"id":"1"}')
   expect(webhook.verifyWebhook('secret', Buffer.from('{"id":"1"}'), signature)).toBe(true)
   expect(webhook.verifyWebhook('secret', '{"id":"2"}', signature)).toBe(false)
 })
 
-test('has one class for an error, and knows it after the registry of modules was reset', () => {
+test('instanceof works across entry points, and after jest.resetModules()', () => {
   expect(webhook.WebhookError).toBe(WebhookError)
   expect(() => webhook.parseWebhook('secret', '{}', null)).toThrow(CampaignError)
   jest.resetModules()

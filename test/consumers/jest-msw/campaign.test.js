@@ -11,8 +11,8 @@ beforeAll(() => server.listen({ onUnhandledRequest: 'error' }))
 afterEach(() => service.reset())
 afterAll(() => server.close())
 
-test('awards XP, and the service keeps it', async () => {
-  // Made before msw puts its own fetch in the place of the global one, or after: either is caught.
+test('makes an award in the local service', async () => {
+  // msw intercepts this client, although it was created after server.listen().
   const client = new CampaignClient({ baseUrl, accessToken: 'token' })
   await client.rewardWallet({ address: `0x${'a'.repeat(40)}`, pid: 'demo', id: 'reward-1', xp: 10 })
   expect(service.state.awards).toEqual([expect.objectContaining({ id: 'reward-1', xp: 10 })])

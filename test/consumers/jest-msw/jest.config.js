@@ -1,4 +1,4 @@
-// As docs/testing.md has it.
+// The configuration of docs/testing.md.
 module.exports = {
   transform: { '\\.m?js$': ['babel-jest', { plugins: ['@babel/plugin-transform-modules-commonjs'] }] },
   transformIgnorePatterns: ['/node_modules/(?!(?:@open-draft/deferred-promise|rettime|until-async)/)'],

@@ -13,14 +13,14 @@ before(() => {
   copyFileSync('node_modules/campaign-client/examples/webhook-next.ts', 'app/webhooks/campaign/route.ts')
 })
 
-test('the example builds where no secret is set, and verifies where one is', { timeout: 240_000 }, async (context) => {
+test('the example builds without a secret, and verifies with a secret', { timeout: 240_000 }, async (context) => {
   const built = execFileSync(process.execPath, [next, 'build'], { env: withoutSecrets, encoding: 'utf8' })
   assert.match(built, /ƒ \/webhooks\/campaign/)
 
   const server = spawn(process.execPath, [next, 'start', '--hostname', '127.0.0.1', '--port', '0'], {
     env: { ...withoutSecrets, CAMPAIGN_WEBHOOK_SECRET: SECRET },
     stdio: ['ignore', 'pipe', 'inherit'],
-    // It leaves a process of its own behind when only the first one ends.
+    // next starts a child process. The test kills the process group, so that both end.
     detached: true,
   })
   context.after(() => process.kill(-server.pid, 'SIGKILL'))

@@ -1,2 +1,2 @@
-// One worker is enough for one route, and the build says nothing to anybody.
+// One worker is enough for one route.
 export default { experimental: { cpus: 1 } }

@@ -1,7 +1,7 @@
 import { CampaignClient } from 'campaign-client'
 import { nodeTransport } from 'campaign-client/node'
 
-// Were the process held, it would be for an hour.
+// If an idle connection kept the process alive, it would run for an hour.
 const transport = nodeTransport({ keepAliveMs: 3_600_000 })
 const client = new CampaignClient({ baseUrl: process.argv[2], accessToken: 'token', transport })
 console.log((await client.getCampaignInfo({ pid: 'demo' })).id)

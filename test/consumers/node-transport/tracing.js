@@ -1,4 +1,4 @@
-// Before anything loads node:http, as the instrumentation asks.
+// The instrumentation must be registered before anything loads node:http.
 import { registerInstrumentations } from '@opentelemetry/instrumentation'
 import { HttpInstrumentation } from '@opentelemetry/instrumentation-http'
 import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node'

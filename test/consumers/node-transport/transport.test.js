@@ -12,7 +12,7 @@ import { exporter } from './tracing.js'
 
 const clientOf = (baseUrl, transport) => new CampaignClient({ baseUrl, accessToken: 'secret-token', transport })
 
-test('msw intercepts its requests', async () => {
+test('msw intercepts requests of nodeTransport', async () => {
   const service = createCampaignService()
   const baseUrl = 'https://campaign.example/api/v1'
   const server = setupServer(...campaignHandlers(service, { baseUrl }))
@@ -27,7 +27,7 @@ test('msw intercepts its requests', async () => {
   transport.close()
 })
 
-test('nock intercepts its requests', async () => {
+test('nock intercepts requests of nodeTransport', async () => {
   nock.disableNetConnect()
   const scope = nock('https://campaign.example')
     .get('/api/v1/code?code=c&pid=demo')
@@ -46,7 +46,7 @@ test('nock intercepts its requests', async () => {
   transport.close()
 })
 
-test("OpenTelemetry's instrumentation of http sees each attempt, and no token", async () => {
+test('OpenTelemetry records a span for each attempt, without the token', async () => {
   const service = createCampaignService()
   const { url, close } = await service.listen()
   const transport = nodeTransport()
@@ -60,7 +60,7 @@ test("OpenTelemetry's instrumentation of http sees each attempt, and no token", 
   await close()
 })
 
-test('10 000 calls with one signal that lives as long as the process leave no listener', async () => {
+test('10 000 calls with the same signal leave no listener on the signal', async () => {
   const warnings = []
   const warned = (warning) => warnings.push(warning.message)
   process.on('warning', warned)
@@ -80,7 +80,7 @@ test('10 000 calls with one signal that lives as long as the process leave no li
   assert.deepEqual(warnings, [])
 })
 
-test('process.exit is not held up by idle connections', { timeout: 60_000 }, async () => {
+test('idle connections do not delay process.exit', { timeout: 60_000 }, async () => {
   const service = createCampaignService()
   const { url, close } = await service.listen()
   const child = spawn(process.execPath, ['idle.js', url, 'exit'], { stdio: ['ignore', 'ignore', 'inherit'] })
@@ -89,12 +89,12 @@ test('process.exit is not held up by idle connections', { timeout: 60_000 }, asy
   await close()
 })
 
-test('its idle connections hold no process', { timeout: 60_000 }, async () => {
+test('idle connections do not keep the process alive', { timeout: 60_000 }, async () => {
   const service = createCampaignService()
   const { url, close } = await service.listen()
   const child = spawn(process.execPath, ['idle.js', url], { stdio: ['ignore', 'pipe', 'inherit'] })
-  const [said] = await once(child.stdout, 'data')
-  assert.equal(String(said), 'demo\n')
+  const [output] = await once(child.stdout, 'data')
+  assert.equal(String(output), 'demo\n')
   await once(child, 'exit')
   await close()
 })

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What each compiler is asked to read. The declarations of libraries are checked too. */
+/** The options of each compiler. `skipLibCheck: false` also checks the declarations of libraries. */
 const STRICT = {
   target: 'es2022',
   lib: ['es2022', 'dom', 'dom.iterable'],
@@ -35,7 +35,7 @@ for (const compiler of compilers) {
     try {
       execFileSync(process.execPath, [join('node_modules', compiler, 'bin/tsc')], { encoding: 'utf8' })
       const output = execFileSync(process.execPath, [join(outDir, run)], { encoding: 'utf8' }).trim()
-      if (output !== EXPECTED) throw new Error(`it printed ${output}`)
+      if (output !== EXPECTED) throw new Error(`the program printed ${output}`)
       passed++
     } catch (error) {
       failed = true

@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 
-const found = (pattern) => readdirSync('node_modules').filter((name) => pattern.test(name))
-const recipe = readFileSync('use.ts', 'utf8')
+const packagesLike = (pattern) => readdirSync('node_modules').filter((name) => pattern.test(name))
+const source = readFileSync('use.ts', 'utf8')
 let compiled = 0
-for (const undici of found(/^undici-\d$/)) {
-  for (const nodeTypes of found(/^node-types-\d+$/)) {
-    writeFileSync('out.ts', recipe.replace("from 'undici'", `from '${undici}'`))
+for (const undici of packagesLike(/^undici-\d$/)) {
+  for (const nodeTypes of packagesLike(/^node-types-\d+$/)) {
+    writeFileSync('out.ts', source.replace("from 'undici'", `from '${undici}'`))
     const compilerOptions = {
       module: 'nodenext',
       target: 'es2022',
@@ -15,7 +15,7 @@ for (const undici of found(/^undici-\d$/)) {
       strict: true,
       exactOptionalPropertyTypes: true,
       noEmit: true,
-      // The types of Node bring an undici of their own, and only one of the two can be read whole.
+      // The types of Node include the types of another undici, which conflict with this one.
       skipLibCheck: true,
     }
     const files = ['out.ts', `node_modules/${nodeTypes}/index.d.ts`]

@@ -4,11 +4,11 @@ import { CampaignClient } from 'campaign-client'
 import { createCampaignService } from 'campaign-client/testing'
 
 const [major, minor] = process.versions.node.split('.').map(Number)
-/** What each of them says of the Node it runs on. */
-const runs = { 'undici-6': true, 'undici-7': major > 20 || minor >= 18, 'undici-8': major >= 22 }
+/** Whether each version of undici supports this version of Node. */
+const supported = { 'undici-6': true, 'undici-7': major > 20 || minor >= 18, 'undici-8': major >= 22 }
 
-for (const [name, canRun] of Object.entries(runs)) {
-  test(`${name} carries calls, with a dispatcher of its own`, { skip: !canRun }, async () => {
+for (const [name, isSupported] of Object.entries(supported)) {
+  test(`${name} sends calls with its own dispatcher`, { skip: !isSupported }, async () => {
     const { Agent, fetch } = await import(name)
     const dispatcher = new Agent()
     const service = createCampaignService()

@@ -12,26 +12,26 @@ const server = setupServer(
   ...campaignHandlers(service, { baseUrl }),
   http.all('https://elsewhere.example/*', passthrough),
 )
-// The client is given no fetch of its own: what it sends is caught on its way out.
+// Without the option `fetch`, the client uses the global fetch, which msw intercepts.
 const client = new CampaignClient({ baseUrl, accessToken: 'token' })
 
 beforeAll(() => server.listen({ onUnhandledRequest: 'error' }))
 afterEach(() => service.reset())
 afterAll(() => server.close())
 
-test('awards XP, and the service keeps it', async () => {
+test('makes an award in the local service', async () => {
   await client.rewardWallet({ address: `0x${'a'.repeat(40)}`, pid: 'demo', id: 'reward-1', xp: 10 })
   expect(service.state.awards).toEqual([expect.objectContaining({ id: 'reward-1', xp: 10 })])
   await expect(client.getCampaignInfo({ pid: 'elsewhere' })).rejects.toBeInstanceOf(ApiError)
 })
 
-test('meets the faults that were ordered', async () => {
+test('receives injected faults', async () => {
   service.fail({ on: 'getCampaignInfo', kind: 'reset' })
   await expect(client.getCampaignInfo({ pid: 'demo' }, { maxRetries: 0 })).rejects.toBeInstanceOf(NetworkError)
   await expect(client.getCampaignInfo({ pid: 'demo' })).resolves.toMatchObject({ id: 'demo' })
 })
 
-test('delivers a message that verifies, and a forged one does not', async () => {
+test('verifies a delivered message, and refuses a forged message', async () => {
   const delivered = []
   const signingService = createCampaignService({
     deliver: async (request) => {
@@ -48,7 +48,7 @@ test('delivers a message that verifies, and a forged one does not', async () => 
   expect(webhook.parseWebhook('secret', body, signature).kind).toBe('action_completed')
 })
 
-test('has one class for an error, whichever entry point it came from', () => {
+test('all entry points export the same error classes', () => {
   expect(webhook.WebhookError).toBe(WebhookError)
   expect(() => webhook.parseWebhook('secret', '{}', null)).toThrow(CampaignError)
 })

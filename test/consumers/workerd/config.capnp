@@ -3,7 +3,7 @@ using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
     (name = "partner", worker = .worker),
-    # Loopback and nothing else.
+    # The worker can connect to loopback only.
     (name = "loopback", network = (allow = ["local"])),
   ],
   sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "partner")],

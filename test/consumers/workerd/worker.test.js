@@ -8,7 +8,7 @@ import { build } from 'esbuild'
 const WORKERD = 'node_modules/@cloudflare/workerd-linux-64/bin/workerd'
 const ADA = { account: 'ada', platform: 'discord', pid: 'demo' }
 
-test('the example, in workerd, answers a completed quest with an award, once', {
+test('the example in workerd makes one award for a completed quest', {
   timeout: 120_000,
 }, async (context) => {
   await build({
@@ -45,7 +45,7 @@ test('the example, in workerd, answers a completed quest with an award, once', {
   assert.equal(delivery.state, 'delivered')
   service.redeliver(delivery.deliveryId)
   await service.settle()
-  // The quest, the message of the award it is answered with, and the quest once more.
+  // The message of the quest, the message of the award, and the second delivery of the quest.
   assert.deepEqual(
     service.deliveries.map(({ attempts }) => attempts.map(({ status }) => status)),
     [[200], [200], [200]],

@@ -6,7 +6,7 @@ import ts from 'typescript'
 import { type ExportTarget, type PackedPackage, ROOT } from '../packed-package.ts'
 import type { PackageCheck } from './finding.ts'
 
-const HOME = 'test/package/api'
+const REPORTS = 'test/package/api'
 const FORMATS = ['import', 'require'] as const
 
 interface EntryPoint {
@@ -18,7 +18,7 @@ interface EntryPoint {
 }
 
 /**
- * Compares the public API in the declarations with the recorded one, so that every change is visible in a diff. The
+ * Compares the public API in the declarations with the recorded API, so that every change is visible in a diff. The
  * declarations must also compile without ambient types, be equal in both formats, and declare exactly the values that
  * the code exports.
  */
@@ -30,17 +30,17 @@ export const checkApiReport: PackageCheck = {
     const surfaces = FORMATS.map((format) => new Surface(packed, entries, format))
     for (const surface of surfaces) problems.push(...surface.diagnostics())
     const known = new Set(entries.map(({ report }) => report))
-    for (const report of readdirSync(join(ROOT, HOME)).filter((name) => !known.has(name))) {
-      problems.push(`${HOME}/${report} belongs to an entry point that no longer exists`)
+    for (const report of readdirSync(join(ROOT, REPORTS)).filter((name) => !known.has(name))) {
+      problems.push(`${REPORTS}/${report} belongs to an entry point that no longer exists`)
     }
     for (const entry of entries) {
       const [esm, cjs] = surfaces.map((surface) => surface.render(entry)) as [string, string]
       if (esm !== cjs) problems.push(`${entry.path}: import and require have different declarations`)
-      const file = join(ROOT, HOME, entry.report)
+      const file = join(ROOT, REPORTS, entry.report)
       const recorded = existsSync(file) ? readFileSync(file, 'utf8') : ''
       if (recorded !== esm) {
         problems.push(
-          `${entry.path}: the public API differs from ${HOME}/${entry.report}. If you changed it on purpose, run ` +
+          `${entry.path}: the public API differs from ${REPORTS}/${entry.report}. If you changed it on purpose, run ` +
             `npm run generate and commit the file:\n${difference(recorded, esm)}`,
         )
       }
@@ -66,7 +66,7 @@ export const checkApiReport: PackageCheck = {
 export function apiReports(packed: PackedPackage): Map<string, string> {
   const entries = entryPoints(packed)
   const surface = new Surface(packed, entries, 'import')
-  return new Map(entries.map((entry) => [`${HOME}/${entry.report}`, surface.render(entry)]))
+  return new Map(entries.map((entry) => [`${REPORTS}/${entry.report}`, surface.render(entry)]))
 }
 
 function entryPoints({ manifest }: PackedPackage): EntryPoint[] {
@@ -89,18 +89,18 @@ async function valuesOf(file: string, format: (typeof FORMATS)[number]): Promise
 /** Returns the removed and the added lines. */
 function difference(before: string, after: string): string {
   const [old, now] = [before.split('\n'), after.split('\n')]
-  const gone = old.filter((line) => !now.includes(line)).map((line) => `- ${line}`)
-  const come = now.filter((line) => !old.includes(line)).map((line) => `+ ${line}`)
-  return [...gone, ...come].slice(0, 60).join('\n')
+  const removed = old.filter((line) => !now.includes(line)).map((line) => `- ${line}`)
+  const added = now.filter((line) => !old.includes(line)).map((line) => `+ ${line}`)
+  return [...removed, ...added].slice(0, 60).join('\n')
 }
 
-/** Returns the declarations of all entry points in one format. */
+/** The declarations of all entry points in one format. */
 class Surface {
   readonly #program: ts.Program
   readonly #checker: ts.TypeChecker
   readonly #directory: string
   readonly #files: ReadonlyMap<EntryPoint, string>
-  /** The entry point whose report has the declaration; the others refer to it. */
+  /** The entry point whose report has the declaration. Other reports refer to it. */
   readonly #owners = new Map<ts.Symbol, EntryPoint>()
   readonly #printer = ts.createPrinter({ removeComments: true, newLine: ts.NewLineKind.LineFeed })
 
@@ -152,13 +152,13 @@ class Surface {
   render(entry: EntryPoint): string {
     const name = entry.path === '.' ? 'campaign-client' : `campaign-client${entry.path.slice(1)}`
     const own: string[] = []
-    const repeated: string[] = []
+    const reexported: string[] = []
     const hidden = new Map<string, string>()
     for (const symbol of this.#exports(entry)) {
       const target = this.#resolve(symbol)
       const owner = this.#owners.get(target)
       if (owner !== entry && owner !== undefined) {
-        repeated.push(`${symbol.name}  (from campaign-client${owner.path.slice(1)})`)
+        reexported.push(`${symbol.name}  (from campaign-client${owner.path.slice(1)})`)
         continue
       }
       own.push(this.#print(target, symbol.name))
@@ -168,7 +168,7 @@ class Surface {
     const sections = [
       `# ${name}`,
       ...own,
-      ...(repeated.length > 0 ? ['# exported again', repeated.join('\n')] : []),
+      ...(reexported.length > 0 ? ['# re-exported', reexported.join('\n')] : []),
       ...(unexported.length > 0 ? ['# used above, but not exported', ...unexported] : []),
     ]
     return `${sections.join('\n\n')}\n`
@@ -196,7 +196,7 @@ class Surface {
       .join('\n')
   }
 
-  /** Collects the types that a declaration uses and no entry point exports. */
+  /** Collects types that a declaration uses, but that no entry point exports. */
   #collectHidden(symbol: ts.Symbol, found: Map<string, string>): void {
     const visit = (node: ts.Node): void => {
       if (ts.isIdentifier(node)) {

@@ -8,9 +8,9 @@ import { withInstalledProject } from '../installed-project.ts'
 import type { PackedPackage } from '../packed-package.ts'
 import type { PackageCheck } from './finding.ts'
 
-/** Limit of the console's page, script and style together, in bytes gzipped. */
+/** The size limit of the console's script and style together, gzipped, in bytes. */
 const PAGE_LIMIT = 60_000
-const WORDS: readonly (readonly string[])[] = [
+const HELP_COMMANDS: readonly (readonly string[])[] = [
   ['--help'],
   ['call', '--help'],
   ['types', '--help'],
@@ -24,7 +24,7 @@ const WORDS: readonly (readonly string[])[] = [
 /** Whether a file of the tarball belongs to the command or its page, which bundle their dependencies. */
 export const isOfCommand = (file: string): boolean => /^dist\/(?:cli|console)\//.test(file)
 
-/** Checks that the installed command runs without further packages and that its page is small. */
+/** Checks that the installed command runs without other packages, and that its page is small. */
 export const checkCommand: PackageCheck = {
   title: 'the command runs, loads only what is installed, and its page is small',
   async run(packed) {
@@ -38,19 +38,19 @@ export const checkCommand: PackageCheck = {
     }
     const notes = await withInstalledProject(packed, async (project) => {
       const command = join(project, 'node_modules', packed.manifest.name, bin)
-      for (const words of WORDS) {
-        const { code, stdout, output } = await runCommand(process.execPath, [command, ...words], { cwd: project })
-        if (code !== 0 || !stdout.startsWith('Usage:')) problems.push(`${words.join(' ')} failed:\n${output}`)
+      for (const args of HELP_COMMANDS) {
+        const { code, stdout, output } = await runCommand(process.execPath, [command, ...args], { cwd: project })
+        if (code !== 0 || !stdout.startsWith('Usage:')) problems.push(`${args.join(' ')} failed:\n${output}`)
       }
       const version = await runCommand(process.execPath, [command, '--version'], { cwd: project })
-      if (version.stdout.trim() !== packed.manifest.version) problems.push(`--version says ${version.output}`)
-      return weighPage(project, command, problems)
+      if (version.stdout.trim() !== packed.manifest.version) problems.push(`--version prints ${version.output}`)
+      return measurePage(project, command, problems)
     })
     return { problems, notes }
   },
 }
 
-/** Imports of the command besides its own files, Node's modules, the package's public names and zod. */
+/** Returns a problem for each import other than own files, Node's modules, public names of the package and zod. */
 async function foreignImports({ directory, manifest }: PackedPackage, bin: string): Promise<string[]> {
   const { metafile } = await build({
     absWorkingDir: directory,
@@ -80,15 +80,15 @@ async function foreignImports({ directory, manifest }: PackedPackage, bin: strin
 }
 
 /** Requests the page from the running console. */
-async function weighPage(project: string, command: string, problems: string[]): Promise<string[]> {
+async function measurePage(project: string, command: string, problems: string[]): Promise<string[]> {
   const probe = `
     import { spawn } from 'node:child_process'
     const child = spawn(process.execPath, [${JSON.stringify(command)}, 'dev', '--port', '0'])
-    let said = ''
+    let output = ''
     child.stdout.setEncoding('utf8').on('data', async (text) => {
-      said += text
-      if (!said.includes('\\n')) return
-      const url = said.trim()
+      output += text
+      if (!output.includes('\\n')) return
+      const url = output.trim()
       const parts = await Promise.all(['console/page.js', 'console/page.css'].map(async (file) => (await fetch(url + file)).text()))
       console.log(JSON.stringify(parts))
       child.kill()

@@ -13,7 +13,8 @@ const MACHINE_PATH = /(?:^|["'\s])(?:\/(?:home|root|tmp|work|Users)\/|[A-Z]:\\)/
 
 /**
  * Checks that each entry has code and declarations in both formats, every relative import resolves, every other import is
- * allowed, and every file parses. attw accepts a package without types; a bundler does not report an external dependency.
+ * allowed, and every file parses. Other tools do not check this: attw accepts a package without types, and bundlers do not
+ * report external dependencies.
  */
 export const checkEntryPoints: PackageCheck = {
   title: 'entry points: code and declarations in both formats, every import allowed',

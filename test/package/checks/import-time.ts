@@ -7,9 +7,7 @@ import type { Finding, PackageCheck } from './finding.ts'
 
 const ROUNDS = 11
 
-/**
- * Measures a cold import. Reports the time without a limit, because it depends on the machine and its load.
- */
+/** Measures a cold import. The time has no limit, because it depends on the machine and its load. */
 export const measureImportTime: PackageCheck = {
   title: 'import time (reported only)',
   run: (packed) => withInstalledProject(packed, measure),
@@ -18,7 +16,7 @@ export const measureImportTime: PackageCheck = {
 async function measure(project: string): Promise<Finding> {
   const peers = join(ROOT, 'reports/package/import-peers')
   mkdirSync(peers, { recursive: true })
-  const contestants = {
+  const programs = {
     empty: write(project, 'empty', ''),
     root: write(project, 'root', "import 'campaign-client'"),
     webhook: write(project, 'webhook', "import 'campaign-client/webhook'"),
@@ -26,26 +24,26 @@ async function measure(project: string): Promise<Finding> {
     // Inside the repository, where the bundled packages are installed.
     peers: write(peers, 'peers', "import 'ky'\nimport 'zod'\nimport 'jose'"),
   }
-  const times: Record<keyof typeof contestants, number[]> = { empty: [], root: [], webhook: [], command: [], peers: [] }
-  const names = Object.keys(contestants) as (keyof typeof contestants)[]
+  const times: Record<keyof typeof programs, number[]> = { empty: [], root: [], webhook: [], command: [], peers: [] }
+  const names = Object.keys(programs) as (keyof typeof programs)[]
   for (let round = 0; round < ROUNDS; round++) {
     for (const name of names) {
-      const { code, output, seconds } = await runCommand(process.execPath, [contestants[name], '--version'], {
+      const { code, output, seconds } = await runCommand(process.execPath, [programs[name], '--version'], {
         cwd: project,
       })
       if (code !== 0) return { problems: [`importing ${name} failed:\n${output}`], notes: [] }
       times[name].push(seconds)
     }
   }
-  const ratio = (name: keyof typeof contestants, to: keyof typeof contestants) =>
+  const ratio = (name: keyof typeof programs, to: keyof typeof programs) =>
     (median(times[name]) / median(times[to])).toFixed(2)
   return {
     problems: [],
     notes: [
-      `. takes ${ratio('root', 'empty')} of an empty node (limit: 1.7), ${ratio('root', 'peers')} of ky + zod + jose`,
-      `./webhook takes ${ratio('webhook', 'empty')} of an empty node (aim: 1.12)`,
-      `campaign-client --version takes ${ratio('command', 'empty')} of an empty node (aim: 2.0)`,
-      `medians of ${ROUNDS} interleaved rounds; an empty node took ${(median(times.empty) * 1000).toFixed(0)} ms`,
+      `campaign-client takes ${ratio('root', 'empty')} times as long as an empty program (aim: 1.7), ${ratio('root', 'peers')} times as long as ky + zod + jose`,
+      `campaign-client/webhook takes ${ratio('webhook', 'empty')} times as long as an empty program (aim: 1.12)`,
+      `campaign-client --version takes ${ratio('command', 'empty')} times as long as an empty program (aim: 2.0)`,
+      `medians of ${ROUNDS} interleaved rounds; an empty program took ${(median(times.empty) * 1000).toFixed(0)} ms`,
     ],
   }
 }

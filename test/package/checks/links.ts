@@ -4,7 +4,7 @@ import type { PackageCheck } from './finding.ts'
 
 const LINK = /\]\((?!\w+:|#)([^)\s#]+)[^)]*\)|<(?:img|a) [^>]*(?:src|href)="(?!\w+:|#)([^"#]+)/g
 
-/** Checks that the links on the pages work in the installed package. */
+/** Checks that the links of each page work in the installed package. */
 export const checkLinks: PackageCheck = {
   title: 'links: every link on a page in the tarball leads to a file in the tarball',
   async run({ files, directory }) {

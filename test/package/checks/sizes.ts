@@ -9,7 +9,7 @@ interface BundleBudget {
   readonly name: string
   readonly code: string
   readonly platform: Platform
-  /** In kB of 1 000 bytes, minified and gzipped, dependencies included. */
+  /** The maximum size in kB of 1 000 bytes, minified and gzipped, with dependencies. */
   readonly limit: number
 }
 
@@ -45,19 +45,19 @@ export const checkSizes: PackageCheck = {
   async run(packed) {
     const problems: string[] = []
     const notes: string[] = []
-    const weigh = (name: string, bytes: number, limit: number) => {
+    const checkSize = (name: string, bytes: number, limit: number) => {
       const line = `${name}: ${(bytes / 1000).toFixed(bytes < 100_000 ? 2 : 0)} kB of ${limit} kB`
       if (bytes > limit * 1000) problems.push(`${line}: too large`)
       else notes.push(line)
     }
     await withInstalledProject(packed, async (project) => {
       for (const { name, code, platform, limit } of BUNDLES) {
-        weigh(`${name}, min+gzip`, await bundleSize(code, platform, project), limit)
+        checkSize(`${name}, min+gzip`, await bundleSize(code, platform, project), limit)
       }
     })
-    weigh('tarball', statSync(packed.tarball).size, PACKED_LIMIT)
+    checkSize('tarball', statSync(packed.tarball).size, PACKED_LIMIT)
     const unpacked = packed.files.reduce((sum, file) => sum + statSync(join(packed.directory, file)).size, 0)
-    weigh('installed, without zod', unpacked, UNPACKED_LIMIT)
+    checkSize('installed, without zod', unpacked, UNPACKED_LIMIT)
     return { problems, notes }
   },
 }

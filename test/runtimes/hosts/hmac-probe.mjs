@@ -1,5 +1,4 @@
-// Says which HMAC the runtime takes. Lies beside the files of the package while the suite runs: only there does the name
-// resolve.
+// Reports which HMAC the runtime uses. trial.ts copies this file into the package, because `#hmac` resolves only there.
 import { hmacSha256Hex } from '#hmac'
 import * as node from './hmac.node.js'
 import * as portable from './hmac.portable.js'

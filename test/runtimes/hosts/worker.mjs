@@ -1,4 +1,4 @@
-// Runs the suite in workerd. `self` is this very worker, so a receiver is reached as from another service.
+// Runs the suite in workerd. `self` is a binding to this worker: it sends requests to the receiver like another service.
 import { run } from './suite.mjs'
 
 let served

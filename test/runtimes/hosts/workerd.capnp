@@ -3,7 +3,7 @@ using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
     (name = "suite", worker = .worker),
-    # Loopback and nothing else.
+    # The worker can connect to loopback only.
     (name = "loopback", network = (allow = ["local"])),
   ],
 );

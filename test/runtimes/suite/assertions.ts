@@ -1,19 +1,19 @@
-/** Fails unless both are the same value. */
-export function equal(actual: unknown, expected: unknown, what = 'value'): void {
-  if (!Object.is(actual, expected)) throw new Error(`${what}: expected ${show(expected)}, got ${show(actual)}`)
+/** Fails unless both values are the same. */
+export function equal(actual: unknown, expected: unknown, label = 'value'): void {
+  if (!Object.is(actual, expected)) throw new Error(`${label}: expected ${show(expected)}, got ${show(actual)}`)
 }
 
 /** Fails unless `actual` has all fields of `expected`. Arrays must have the same length and order. */
-export function matches(actual: unknown, expected: unknown, what = 'value'): void {
+export function matches(actual: unknown, expected: unknown, label = 'value'): void {
   if (typeof expected !== 'object' || expected === null) {
-    equal(actual, expected, what)
+    equal(actual, expected, label)
     return
   }
   if (typeof actual !== 'object' || actual === null || Array.isArray(actual) !== Array.isArray(expected)) {
-    throw new Error(`${what}: expected ${show(expected)}, got ${show(actual)}`)
+    throw new Error(`${label}: expected ${show(expected)}, got ${show(actual)}`)
   }
-  if (Array.isArray(expected)) equal(Reflect.get(actual, 'length'), expected.length, `${what}.length`)
-  for (const [key, value] of Object.entries(expected)) matches(Reflect.get(actual, key), value, `${what}.${key}`)
+  if (Array.isArray(expected)) equal(Reflect.get(actual, 'length'), expected.length, `${label}.length`)
+  for (const [key, value] of Object.entries(expected)) matches(Reflect.get(actual, key), value, `${label}.${key}`)
 }
 
 /** Fails unless both have the same content. The order of fields does not matter. */

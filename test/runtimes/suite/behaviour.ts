@@ -4,7 +4,7 @@ import type { WebhookReceiver } from 'campaign-client'
 export interface Environment {
   /** The loopback service of loopback-service.ts. */
   readonly serviceUrl: string
-  /** A loopback address without a server. */
+  /** A loopback URL on which no server listens. */
   readonly closedUrl: string
   /** The package loaded by `require`. */
   readonly commonJs?: {
@@ -38,11 +38,11 @@ export interface Outcome {
   readonly name: string
   readonly ok: boolean
   readonly error?: string
-  /** The missing part of the environment, if it was skipped. */
+  /** The missing part of the environment, if the behaviour was skipped. */
   readonly lacks?: Capability
 }
 
-class Lacking extends Error {
+class MissingCapability extends Error {
   readonly capability: Capability
 
   constructor(capability: Capability) {
@@ -54,11 +54,11 @@ class Lacking extends Error {
 /** Returns a part of the environment. Throws if the runtime lacks it, so that the behaviour is skipped. */
 export function need<Name extends Capability>(environment: Environment, name: Name): NonNullable<Environment[Name]> {
   const value = environment[name]
-  if (!value) throw new Lacking(name)
+  if (!value) throw new MissingCapability(name)
   return value
 }
 
-/** Much longer than any behaviour takes. Without a limit, a hanging behaviour would block the run. */
+/** Much longer than any behaviour takes. Without a limit, a behaviour that hangs would block the run. */
 const LIMIT_MS = 20_000
 
 export async function tryBehaviour({ name, run }: Behaviour, environment: Environment): Promise<Outcome> {
@@ -70,7 +70,7 @@ export async function tryBehaviour({ name, run }: Behaviour, environment: Enviro
     await Promise.race([(async () => run(environment))(), limit])
     return { name, ok: true }
   } catch (error) {
-    if (error instanceof Lacking) return { name, ok: true, lacks: error.capability }
+    if (error instanceof MissingCapability) return { name, ok: true, lacks: error.capability }
     return { name, ok: false, error: error instanceof Error ? (error.stack ?? String(error)) : String(error) }
   } finally {
     clearTimeout(timer)

@@ -20,7 +20,7 @@ import { TOKEN } from './secrets.ts'
 
 const AWARD = { address: WALLET, pid: 'demo', id: 'award-1', xp: 250 }
 
-/** Answers of the service and their results. */
+/** Calls, and their results for each answer of the service. */
 export const calls: readonly Behaviour[] = [
   ...operations.map(
     ({ name, method, path, sent, writes, answer, result, run }): Behaviour => ({
@@ -64,7 +64,7 @@ export const calls: readonly Behaviour[] = [
         rewards: [{ id: 'reward-ada-1', reward: '1000', type: 'xp' }],
       })
       const info = await client.getCampaignInfo({ pid: 'demo' })
-      // The service sends both of these as strings.
+      // The service sends `ref_xp` and `xp_mul` as strings.
       matches(info.actions[2], { id: 'share', ref_xp: 3, xp_mul: 1.5, deps: ['follow'] })
       matches(await client.getCampaignPoints({ pid: 'demo' }), { id: 'demo', season: { max_xp: 5000 } })
       matches(await client.getUserProfiles(ADA), { ref_count: 1, ref_xp: 5, ugc_xp: 40 })
@@ -72,7 +72,7 @@ export const calls: readonly Behaviour[] = [
     },
   },
   {
-    name: 'writes and reads back',
+    name: 'writes data and reads it back',
     async run() {
       const { client, service } = createLocalClient()
       equal(await client.rewardWallet(AWARD), undefined)
@@ -114,7 +114,7 @@ export const calls: readonly Behaviour[] = [
     }),
   ),
   {
-    name: 'mentions in the error when the refused token expired',
+    name: 'throws an error with the expiry time of an expired token',
     async run() {
       const part = (value: object) => btoa(JSON.stringify(value)).replace(/=+$/, '')
       const expired = `${part({ alg: 'HS256', typ: 'JWT' })}.${part({ exp: 1_700_000_000 })}.c2lnbmF0dXJl`
@@ -172,11 +172,11 @@ export const calls: readonly Behaviour[] = [
     name: 'throws ReferralRejectedError with its reason',
     async run() {
       const { client, service } = createLocalClient()
-      const itself = { referrer: 'ada', referral: 'ada', platform: 'discord', pid: 'demo' }
-      const own = instance(await rejection(client.setReferrer(itself)), ReferralRejectedError)
+      const selfReferral = { referrer: 'ada', referral: 'ada', platform: 'discord', pid: 'demo' }
+      const own = instance(await rejection(client.setReferrer(selfReferral)), ReferralRejectedError)
       matches(own, { reason: 'self_referral_not_allowed', code: 'referral_rejected', outcome: 'not_applied' })
       service.fail({ kind: 'status', status: 200, body: { success: false, error: 'missing_user' } })
-      const missing = await rejection(client.setReferrer({ ...itself, referral: 'hedy' }))
+      const missing = await rejection(client.setReferrer({ ...selfReferral, referral: 'hedy' }))
       matches(instance(missing, ReferralRejectedError), { reason: 'missing_user', status: 200 })
     },
   },
@@ -209,11 +209,11 @@ export const calls: readonly Behaviour[] = [
     },
   },
   {
-    name: 'refuses wrong arguments and options before anything is sent',
+    name: 'refuses invalid arguments and options before anything is sent',
     async run() {
       const { client, service } = createLocalClient()
-      const wrong = { address: '0x12', pid: '', id: 'a', xp: Number.NaN }
-      const error = instance(await rejection(client.rewardWallet(wrong)), InvalidRequestError)
+      const invalid = { address: '0x12', pid: '', id: 'a', xp: Number.NaN }
+      const error = instance(await rejection(client.rewardWallet(invalid)), InvalidRequestError)
       matches(error.issues, [{ path: ['address'] }, { path: ['pid'] }, { path: ['xp'] }])
       equal(service.requests.length, 0, 'requests')
       for (const baseUrl of ['no url', 'http://campaign.example/api/v1', 'https://user:pass@campaign.example/']) {

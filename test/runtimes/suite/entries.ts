@@ -56,8 +56,8 @@ export const entries: readonly Behaviour[] = [
         total: 1215,
         field_of_2031: 'kept',
       })
-      const spoilt = { ...progress, actions: [{ ...progress.actions[0], xp: 'fifty' }] }
-      matches(schemas.userProgress.safeParse(spoilt).error?.issues, [{ path: ['actions', 0, 'xp'] }])
+      const invalid = { ...progress, actions: [{ ...progress.actions[0], xp: 'fifty' }] }
+      matches(schemas.userProgress.safeParse(invalid).error?.issues, [{ path: ['actions', 0, 'xp'] }])
       const [task] = (await client.getCampaignInfo({ pid: 'demo' })).actions
       matches(schemas.taskDefinition.parse({ ...task, ref_xp: '5', xp_mul: '1.5' }), { ref_xp: 5, xp_mul: 1.5 })
     },

@@ -13,7 +13,7 @@ const REFUSED: readonly (readonly [code: string, status: number, body: string | 
   ['missing_id', 400, '{"id": ""}'],
 ]
 
-/** From a message to an event with a type. */
+/** Parsing and diagnosis of messages. */
 export const events: readonly Behaviour[] = [
   {
     name: 'parses a message into an event',
@@ -58,7 +58,7 @@ export const events: readonly Behaviour[] = [
       matches(codes(SECRET, JSON.stringify(JSON.parse(body), null, 2), signature), ['reserialized_body'])
       matches(codes(` ${SECRET}`, body, signature), ['secret_whitespace'])
       matches(codes(SECRET, body, `sha256=${signature}`), ['prefixed_signature'])
-      equal(codes(SECRET, body, signature).length, 0, 'findings for a good message')
+      equal(codes(SECRET, body, signature).length, 0, 'findings for a correct signature')
     },
   },
 ]

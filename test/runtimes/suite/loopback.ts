@@ -14,7 +14,7 @@ import { TOKEN } from './secrets.ts'
 /** Calls over a real connection with the runtime's own `fetch`. loopback-service.ts has a fault for each operation. */
 export const loopback: readonly Behaviour[] = [
   {
-    name: 'over HTTP: reads and writes, in Unicode and byte by byte',
+    name: 'over HTTP: reads and writes Unicode text, byte by byte',
     async run(environment) {
       const client = connect(environment)
       const name = 'Ада Лавлейс 👩‍💻'
@@ -47,7 +47,7 @@ export const loopback: readonly Behaviour[] = [
     },
   },
   {
-    name: "over HTTP: rejects with the caller's own reason",
+    name: "over HTTP: rejects with the caller's abort reason",
     async run(environment) {
       const controller = new AbortController()
       const reason = { why: 'the user left' }

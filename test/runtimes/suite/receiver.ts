@@ -19,8 +19,8 @@ export const receivers: readonly Behaviour[] = [
   {
     name: 'handles a message once, and again for another endpoint',
     async run() {
-      const { receiver, handled } = receive()
-      const other = receive({ endpoint: 'other' })
+      const { receiver, handled } = createReceiver()
+      const other = createReceiver({ endpoint: 'other' })
       matches(await answerOf(receiver.fetch(await delivery('m-1'))), {
         status: 200,
         body: { ok: true, result: 'handled' },
@@ -34,10 +34,10 @@ export const receivers: readonly Behaviour[] = [
     },
   },
   {
-    name: 'handles two simultaneous attempts in turn',
+    name: 'answers 503 to a second attempt during the first attempt',
     async run() {
-      const gate = openable()
-      const { receiver, handled } = receive({ handle: () => gate.promise })
+      const gate = deferred()
+      const { receiver, handled } = createReceiver({ handle: () => gate.promise })
       const first = receiver.fetch(await delivery('m-1'))
       const second = await answerOf(receiver.fetch(await delivery('m-1')))
       matches(second, { status: 503 })
@@ -49,23 +49,23 @@ export const receivers: readonly Behaviour[] = [
     },
   },
   {
-    name: 'answers in time while the handler continues',
+    name: 'answers before the deadline while the handler continues',
     async run() {
-      const gate = openable()
-      const kept: Promise<unknown>[] = []
-      const { receiver } = receive({ deadlineMs: 20, handle: () => gate.promise })
-      const context = { waitUntil: (work: Promise<unknown>) => kept.push(work) }
+      const gate = deferred()
+      const waitedFor: Promise<unknown>[] = []
+      const { receiver } = createReceiver({ deadlineMs: 20, handle: () => gate.promise })
+      const context = { waitUntil: (work: Promise<unknown>) => waitedFor.push(work) }
       matches(await answerOf(receiver.fetch(await delivery('m-1'), context)), { status: 503 })
       gate.resolve()
-      await Promise.all(kept)
+      await Promise.all(waitedFor)
       matches(await answerOf(receiver.fetch(await delivery('m-1'))), { body: { result: 'duplicate' } })
-      equal(kept.length > 0, true, 'waitUntil was called')
+      equal(waitedFor.length > 0, true, 'waitUntil was called')
     },
   },
   {
     name: 'refuses a wrong signature, a message that is too large, and other methods',
     async run() {
-      const { receiver, handled, rejected } = receive({ maxBodyBytes: 2000 })
+      const { receiver, handled, rejected } = createReceiver({ maxBodyBytes: 2000 })
       const forged = await delivery('m-1')
       forged.headers.set(HEADER, await signatureOf('guessed', activity('m-1')))
       matches(await answerOf(receiver.fetch(forged)), { status: 401, body: { ok: false, error: 'unauthorized' } })
@@ -85,7 +85,7 @@ export const receivers: readonly Behaviour[] = [
   {
     name: 'reports that the body was already read',
     async run() {
-      const { receiver, rejected, failed } = receive()
+      const { receiver, rejected, failed } = createReceiver()
       const request = await delivery('m-1')
       await request.text()
       matches(await answerOf(receiver.fetch(request)), { status: 500 })
@@ -94,14 +94,14 @@ export const receivers: readonly Behaviour[] = [
     },
   },
   {
-    name: 'requests a new attempt if the handler fails, and none if it discards',
+    name: 'requests a retry if the handler fails, and no retry if it discards the event',
     async run() {
       const outcomes: unknown[] = [new Error('the ledger is closed'), undefined, new DiscardEvent('of no interest')]
       const handle = () => {
         const outcome = outcomes.shift()
         if (outcome !== undefined) throw outcome
       }
-      const { receiver, failed } = receive({ handle })
+      const { receiver, failed } = createReceiver({ handle })
       matches(await answerOf(receiver.fetch(await delivery('m-1'))), { status: 500 })
       matches(await answerOf(receiver.fetch(await delivery('m-1'))), { status: 200, body: { result: 'handled' } })
       matches(await answerOf(receiver.fetch(await delivery('m-2'))), { status: 200, body: { result: 'discarded' } })
@@ -111,8 +111,8 @@ export const receivers: readonly Behaviour[] = [
   {
     name: 'refuses messages after close and aborts the signal of a running handler',
     async run() {
-      const running = openable()
-      const { receiver } = receive({
+      const running = deferred()
+      const { receiver } = createReceiver({
         handle: (_event, { signal }) => {
           running.resolve()
           return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
@@ -121,7 +121,7 @@ export const receivers: readonly Behaviour[] = [
       const answer = receiver.fetch(await delivery('m-1'))
       await running.promise
       await receiver.close({ timeoutMs: 0 })
-      equal((await answer).status >= 500, true, 'the service is asked to try again')
+      equal((await answer).status >= 500, true, 'the status requests a retry')
       matches(await answerOf(receiver.fetch(await delivery('m-2'))), { status: 503 })
     },
   },
@@ -130,7 +130,7 @@ export const receivers: readonly Behaviour[] = [
     async run() {
       const clock = createManualClock()
       let down = 4
-      const { receiver, handled } = receive({
+      const { receiver, handled } = createReceiver({
         handle: () => {
           if (down-- > 0) throw new Error('down')
         },
@@ -149,16 +149,16 @@ export const receivers: readonly Behaviour[] = [
   },
   {
     name: 'works with node:http',
-    run: async (environment) => exchange(need(environment, 'serveNode')),
+    run: async (environment) => sendMessages(need(environment, 'serveNode')),
   },
   {
-    name: "serves behind the runtime's own server",
-    run: async (environment) => exchange(need(environment, 'serveFetch')),
+    name: "works with the runtime's own server",
+    run: async (environment) => sendMessages(need(environment, 'serveFetch')),
   },
 ]
 
-/** A receiver with its messages and its reports. */
-function receive(options: Partial<WebhookReceiverOptions> = {}) {
+/** Creates a receiver that records its messages, rejections and errors. */
+function createReceiver(options: Partial<WebhookReceiverOptions> = {}) {
   const handled: WebhookEvent[] = []
   const rejected: string[] = []
   const failed: string[] = []
@@ -193,8 +193,8 @@ async function answerOf(promise: Promise<Response>) {
 }
 
 /** Sends messages over a real connection. */
-async function exchange(serve: (receiver: WebhookReceiver) => Promise<Served>): Promise<void> {
-  const { receiver, handled } = receive({ maxBodyBytes: 100_000 })
+async function sendMessages(serve: (receiver: WebhookReceiver) => Promise<Served>): Promise<void> {
+  const { receiver, handled } = createReceiver({ maxBodyBytes: 100_000 })
   const served = await serve(receiver)
   try {
     const send = async (init: RequestInit) => answerOf(served.send(init))
@@ -215,7 +215,7 @@ async function exchange(serve: (receiver: WebhookReceiver) => Promise<Served>): 
 }
 
 /** Returns a promise with its resolve function. Node 20 has no Promise.withResolvers. */
-function openable(): { promise: Promise<void>; resolve: () => void } {
+function deferred(): { promise: Promise<void>; resolve: () => void } {
   let resolve = () => {}
   const promise = new Promise<void>((done) => {
     resolve = done

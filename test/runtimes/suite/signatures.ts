@@ -32,7 +32,7 @@ const RFC_4231: readonly (readonly [key: Uint8Array, data: string | Uint8Array, 
   ],
 ]
 
-/** Lengths around the block size of SHA-256, its padding and the chunks of a runtime, and larger ones. */
+/** Lengths around the block size and the padding of SHA-256, around the chunk sizes of runtimes, and larger lengths. */
 const LENGTHS = [0, 1, 31, 32, 55, 56, 63, 64, 65, 119, 128, 1000, 16_383, 16_384, 16_385, 49_152, 300_000]
 
 export const signatures: readonly Behaviour[] = [
@@ -46,7 +46,7 @@ export const signatures: readonly Behaviour[] = [
     },
   },
   {
-    name: "agrees with the platform's own WebCrypto, whatever the lengths of key and body",
+    name: 'computes the same signature as WebCrypto for keys and bodies of many lengths',
     async run() {
       const bytes = Uint8Array.from({ length: 300_000 }, (_, index) => (index * 2_654_435_761) >>> 24)
       for (const keyLength of [1, 32, 63, 64, 65, 200]) {
@@ -75,10 +75,10 @@ export const signatures: readonly Behaviour[] = [
       const body = activity('m-1')
       const signature = signWebhook(SECRET, body)
       const bytes = bytesOf(body)
-      const within = new Uint8Array(bytes.length + 8)
-      within.set(bytes, 3)
+      const buffer = new Uint8Array(bytes.length + 8)
+      buffer.set(bytes, 3)
       equal(verifyWebhook(SECRET, bytes, signature), true, 'bytes')
-      equal(verifyWebhook(SECRET, within.subarray(3, 3 + bytes.length), signature), true, 'a part of a buffer')
+      equal(verifyWebhook(SECRET, buffer.subarray(3, 3 + bytes.length), signature), true, 'a part of a buffer')
       equal(verifyWebhook(SECRET, bytes.buffer, signature), true, 'an ArrayBuffer')
       equal(verifyWebhook(bytesOf(SECRET), bytes, signature), true, 'a secret of bytes')
     },
@@ -95,13 +95,13 @@ export const signatures: readonly Behaviour[] = [
         equal(verifyWebhook(SECRET, body, header), false, `header ${JSON.stringify(header)}`)
       }
       equal(verifyWebhook(SECRET, body, [good]), true, 'a list of one')
-      for (const wrong of [JSON.parse(body), null, undefined, 7, [body]]) {
-        equal(verifyWebhook(SECRET, wrong as string, good), false, `body of type ${typeof wrong}`)
+      for (const invalidBody of [JSON.parse(body), null, undefined, 7, [body]]) {
+        equal(verifyWebhook(SECRET, invalidBody as string, good), false, `body of type ${typeof invalidBody}`)
       }
     },
   },
   {
-    name: 'throws TypeError for an unusable secret, with any message',
+    name: 'throws TypeError for an unusable secret, even without a signature',
     run() {
       const unusable: unknown[] = [
         '',

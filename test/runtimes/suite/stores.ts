@@ -13,12 +13,12 @@ export const stores: readonly Behaviour[] = [
       const store = memoryStore({ now: () => now })
       const token = await claimed(store)
       matches(await store.claim('key', 100), { state: 'busy', retryMs: 100 })
-      equal(await store.extend('key', 'another token', 100), false, 'extended by a stranger')
+      equal(await store.extend('key', 'another token', 100), false, 'extended with another token')
       now = 90
       equal(await store.extend('key', token, 100), true, 'extended')
       now = 195
       const taken = await claimed(store)
-      equal(await store.complete('key', token, 1000), false, 'completed by the one who lost it')
+      equal(await store.complete('key', token, 1000), false, 'completed with an expired claim')
       await store.release('key', token)
       equal(await store.complete('key', taken, 1000), true, 'completed')
       matches(await store.claim('key', 100), { state: 'done' })

@@ -9,14 +9,14 @@ export const tokens: readonly Behaviour[] = [
   {
     name: 'calls a token source once for concurrent calls',
     async run() {
-      let asked = 0
+      let sourceCalls = 0
       const source = async () => {
-        asked++
+        sourceCalls++
         return ` ${TOKEN}\n`
       }
       const { client } = createLocalClient({ accessToken: source })
       await Promise.all([client.getUserProgress(ADA), client.getUserProfiles(ADA), client.getCampaignInfo(ADA)])
-      equal(asked, 1, 'times asked')
+      equal(sourceCalls, 1, 'calls of the source')
     },
   },
   {
@@ -29,9 +29,9 @@ export const tokens: readonly Behaviour[] = [
         service.requests.map(({ status }) => status),
         [401, 200],
       )
-      const hopeless = createLocalClient({ accessToken: () => 'stale' })
-      instance(await rejection(hopeless.client.getUserProgress(ADA)), UnauthorizedError)
-      equal(hopeless.service.requests.length, 2, 'requests')
+      const notRenewed = createLocalClient({ accessToken: () => 'stale' })
+      instance(await rejection(notRenewed.client.getUserProgress(ADA)), UnauthorizedError)
+      equal(notRenewed.service.requests.length, 2, 'requests')
     },
   },
   {
@@ -48,27 +48,27 @@ export const tokens: readonly Behaviour[] = [
   {
     name: 'never shows the token',
     async run() {
-      const told: unknown[] = []
-      const tell = (event: unknown) => told.push(event)
+      const shown: unknown[] = []
+      const record = (event: unknown) => shown.push(event)
       const { client, service } = createLocalClient({
         maxRetries: 1,
-        hooks: { onRequest: tell, onResponse: tell, onRetry: tell },
+        hooks: { onRequest: record, onResponse: record, onRetry: record },
       })
       service.fail({ kind: 'status', status: 503, headers: { 'retry-after': '0', 'x-request-id': `${TOKEN}-1` } })
       service.fail({ kind: 'reset', times: 2 })
       service.fail({ kind: 'status', status: 400, body: { success: true, error: { code: 400, message: TOKEN } } })
       for (let call = 0; call < 2; call++) {
-        told.push(instance(await rejection(client.getUserProgress(ADA)), CampaignError))
+        shown.push(instance(await rejection(client.getUserProgress(ADA)), CampaignError))
       }
       const leaky = createLocalClient({
         fetch: (_url, init) => Promise.reject(Object.assign(new Error(`cannot send ${TOKEN}`), { init })),
         maxRetries: 0,
       })
-      told.push(instance(await rejection(leaky.client.getUserProgress(ADA)), CampaignError))
-      // The runtime's own output must not show it either.
-      console.log(client, ...told)
-      for (const value of [client, ...told]) {
-        for (const text of everyTextOf(value)) {
+      shown.push(instance(await rejection(leaky.client.getUserProgress(ADA)), CampaignError))
+      // The output of console.log must not show the token either.
+      console.log(client, ...shown)
+      for (const value of [client, ...shown]) {
+        for (const text of allTextOf(value)) {
           if (text.includes(TOKEN) || text.includes(SECRET)) throw new Error(`a secret shows in ${typeof value}`)
         }
       }
@@ -77,7 +77,7 @@ export const tokens: readonly Behaviour[] = [
 ]
 
 /** Returns all text in a value, including non-enumerable fields. */
-function* everyTextOf(value: unknown, seen = new Set<unknown>()): Generator<string> {
+function* allTextOf(value: unknown, seen = new Set<unknown>()): Generator<string> {
   if (typeof value === 'string' || typeof value === 'symbol') yield String(value)
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null || seen.has(value)) return
   seen.add(value)
@@ -85,6 +85,6 @@ function* everyTextOf(value: unknown, seen = new Set<unknown>()): Generator<stri
   for (const key of Reflect.ownKeys(value)) {
     yield String(key)
     const descriptor = Reflect.getOwnPropertyDescriptor(value, key)
-    yield* everyTextOf(descriptor?.get ? descriptor.get.call(value) : descriptor?.value, seen)
+    yield* allTextOf(descriptor?.get ? descriptor.get.call(value) : descriptor?.value, seen)
   }
 }

@@ -14,7 +14,7 @@ export const waiting: readonly Behaviour[] = [
     },
   },
   {
-    name: 'counts the body as part of the attempt',
+    name: 'the timeout of an attempt includes the body',
     async run() {
       const { client, service } = createLocalClient({ timeoutMs: 30, maxRetries: 0 })
       service.fail({ kind: 'stall' })
@@ -39,7 +39,7 @@ export const waiting: readonly Behaviour[] = [
     },
   },
   {
-    name: "rejects with the caller's own reason: aborted before",
+    name: "rejects with the caller's abort reason: aborted before the call",
     async run() {
       const { client, service } = createLocalClient()
       const reason = { why: 'the user left' }
@@ -48,7 +48,7 @@ export const waiting: readonly Behaviour[] = [
     },
   },
   {
-    name: "rejects with the caller's own reason: aborted during an attempt",
+    name: "rejects with the caller's abort reason: aborted during an attempt",
     async run() {
       const controller = new AbortController()
       const reason = { why: 'the user left' }
@@ -60,7 +60,7 @@ export const waiting: readonly Behaviour[] = [
     },
   },
   {
-    name: "rejects with the caller's own reason: aborted during the wait before a retry",
+    name: "rejects with the caller's abort reason: aborted during the wait before a retry",
     async run() {
       const controller = new AbortController()
       const reason = 'not even an object'
