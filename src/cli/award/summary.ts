@@ -7,7 +7,7 @@ import type { ProgressFormat } from './find-award.ts'
 import { formatCommandLine, formatCount, formatDuration, formatNumber, formatXp } from './format.ts'
 import { type Plan, recordedTotals } from './plan.ts'
 
-/** The report for `--json` and report files. Its problems have the lines of their rows. */
+/** The report for `--json` and report files. Each problem has the line number of its row. */
 export const reportFields = ({ problems, ...report }: AwardReport, { list }: Plan): Record<string, unknown> => ({
   ...report,
   problems: byRow(problems).map(({ index, ...problem }) => ({ line: list.rows[index]?.line, ...problem })),

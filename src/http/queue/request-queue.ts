@@ -60,7 +60,7 @@ class TokenQueue {
   }
 }
 
-/** Once there are this many queues, idle ones are removed. */
+/** When there are this many queues, a new queue first removes the idle queues. */
 const MAX_IDLE_QUEUES = 100
 
 /**

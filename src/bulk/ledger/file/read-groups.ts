@@ -79,10 +79,10 @@ function findCommit(bytes: Buffer): Commit | undefined {
 }
 
 /**
- * Returns whether the file has another group after the broken bytes at `end`. Each group is written after the previous group
- * was flushed. The broken bytes are then damage, and not an incomplete write.
+ * Returns whether the file has another group after the broken group at `end`. If so, the broken group is damaged: a group is
+ * written only after the previous group was flushed. Otherwise, it is an incomplete write.
  *
- * A commit belongs to another group if that group is intact, or if its `after` and its start differ from `end`.
+ * A commit belongs to another group if that group is intact, or if its `after` and its start differ from those at `end`.
  */
 async function hasLaterGroup(file: LedgerFile, end: LedgerEnd, fileSize: number): Promise<boolean> {
   for (let position = end.position; ; ) {
