@@ -23,9 +23,9 @@ describe("answers that only a partner's fetch or transport returns", () => {
     return clientWith({ transport: { send } })
   }
 
-  it('accepts JSON after a byte order mark', async () => {
-    const text = '\uFEFF{"success":true,"data":{"used_by":["ada"]}}'
-    expect(await clientReturning({ text }).getInviteCode({ code: 'c', pid: 'd' })).toEqual({ used_by: ['ada'] })
+  it.each(['', '\uFEFF'])('removes a byte order mark before the JSON only: %j', async (mark) => {
+    const text = `${mark}{"success":true,"data":{"used_by":["\uFEFFada"]}}`
+    expect(await clientReturning({ text }).getInviteCode({ code: 'c', pid: 'd' })).toEqual({ used_by: ['\uFEFFada'] })
   })
 
   it.each([600, 777])('%i is an ApiError, not a ServiceError', async (status) => {
@@ -208,16 +208,18 @@ describe('a forgotten /api/v1', () => {
     },
   )
 
-  it('is not mentioned after a 404 of the service', async () => {
-    const own = () => Response.json({ success: true, error: { code: 404, message: 'not found' } }, { status: 404 })
-    const client = from('https://service.example', own, page)
-    expect((await errorOf(client)).message).not.toMatch(HINT)
-    expect((await errorOf(client)).message).not.toMatch(HINT)
+  it('is mentioned after a 404 of a gateway that answers in JSON', async () => {
+    const client = from('https://service.example', () => Response.json({ message: 'no route' }, { status: 404 }))
+    expect((await errorOf(client)).message).toMatch(HINT)
   })
 
-  it('is not mentioned after an answer other than 404', async () => {
-    const client = from('https://service.example', () => Response.json({ success: true, data: { used_by: [] } }), page)
-    expect(await client.getInviteCode({ code: 'c', pid: 'd' })).toEqual({ used_by: [] })
+  it.each([
+    ['a 404 with success', { success: false }, 404],
+    ['a 404 with an error', { error: { code: 404, message: 'not found' } }, 404],
+    ['an answer other than 404', {}, 403],
+  ])('is not mentioned after %s', async (_, body, status) => {
+    const client = from('https://service.example', () => Response.json(body, { status }), page)
+    expect((await errorOf(client)).message).not.toMatch(HINT)
     expect((await errorOf(client)).message).not.toMatch(HINT)
   })
 })
