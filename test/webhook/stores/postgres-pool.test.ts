@@ -160,10 +160,11 @@ describe('warnings about settings that can end the process', () => {
   })
 })
 
-test.each([{}, { prepare: true }, { prepare: undefined }])(
+test.each([undefined, {}, { prepare: true }, { prepare: undefined }])(
   'a sql of postgres with the options %j is refused, with the reason',
   (options) => {
-    const sql = Object.assign(() => undefined, { unsafe: async () => [], begin: async () => undefined, options })
+    const members = { unsafe: async () => [], begin: async () => undefined, options }
+    const sql = Object.assign(() => undefined, members) as PostgresSql<unknown>
     expect(() => postgresStore(sql)).toThrow(TypeError)
     expect(() => postgresStore(sql)).toThrow(
       /with prepare: false\..* can lose a COMMIT that the package reports as done\.$/,

@@ -14,12 +14,13 @@ export interface PostgresSql<Transaction> {
 }
 
 export function postgresJsDatabase(sql: PostgresSql<unknown>): Database {
-  if (sql.options?.prepare !== false) throw new TypeError(PREPARED)
-  if (sql.options?.fetch_types === true) warnOnce('postgres-fetch-types', FETCH_TYPES)
+  const { options } = sql
+  if (options?.prepare !== false) throw new TypeError(PREPARED)
+  if (options.fetch_types === true) warnOnce('postgres-fetch-types', FETCH_TYPES)
   return {
     query: async (text, ...values) => sql.unsafe(text, values),
     transaction: (work) =>
-      limitTransactions(sql, sql.options?.max, async () => {
+      limitTransactions(sql, options.max, async () => {
         let isLost = false
         const refusal: Refusal = () => (isLost ? LOST : undefined)
         let running: Promise<void> | undefined
