@@ -43,8 +43,11 @@ export function readBody(answer: IncomingMessage, maxBytes: number, done: (outco
     for (const decoder of decoders) decoder.destroy()
     done('too_large')
   })
+  const finish = (): void => done({ text: text(), complete: true })
   source.on('end', () => {
-    if (answer.complete) done({ text: text(), complete: true })
+    if (answer.readableEnded) finish()
+    // Skip the bytes after the compressed data.
+    else answer.unpipe().resume().on('end', finish)
   })
   let arrived = false
   if (decoders.length > 0) answer.once('data', () => (arrived = true))
@@ -53,10 +56,6 @@ export function readBody(answer: IncomingMessage, maxBytes: number, done: (outco
     arrived || !answer.complete ? broken(error) : done({ text: '', complete: true })
   for (const decoder of decoders) decoder.on('error', onDecodeError)
   answer.on('error', broken)
-  // A truncated response may close without an error.
-  answer.on('close', () => {
-    if (!answer.complete) broken(new Error('the connection was closed before the end of the answer'))
-  })
 }
 
 /** Returns the encodings of a header in the order in which they were applied. */
@@ -84,6 +83,8 @@ class Inflate extends Transform {
     if (this.#inflate === undefined) {
       this.#inflate = ((chunk[0] ?? 0) & 0x0f) === 0x08 ? createInflate() : createInflateRaw()
       this.#inflate.on('data', (data) => this.push(data))
+      // Bytes may follow the compressed data. Then write() below never calls its callback.
+      this.#inflate.on('end', () => this.push(null))
       this.#inflate.on('error', (error) => this.destroy(error))
     }
     this.#inflate.write(chunk, callback as () => void)

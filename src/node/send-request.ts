@@ -67,7 +67,6 @@ export function sendRequest(
     // After the headers of a response, readBody() handles the end of the connection.
     let responded = false
     outgoing.on('error', (error) => responded || fail('', error))
-    outgoing.on('close', () => responded || fail('the connection was closed without an answer'))
     // Emitted before the request is written.
     outgoing.on('socket', (socket: Duplex) => {
       if (!request.idempotent && !isFresh(outgoing, socket)) {
@@ -125,18 +124,14 @@ export function sendRequest(
 }
 
 /** Creates the request. Reads `http.request` at each call, because mocks and tracers replace it. */
-function open({ method, url, headers, body }: TransportRequest, { origin, agent }: Route): http.ClientRequest {
+function open({ method, url, headers }: TransportRequest, { origin, agent }: Route): http.ClientRequest {
   return (origin.encrypted ? https : http).request({
     method,
     agent,
     host: origin.host,
     port: origin.port,
     path: url.slice(origin.length),
-    headers: {
-      'accept-encoding': ACCEPTED_ENCODINGS,
-      ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }),
-      ...headers,
-    },
+    headers: { 'accept-encoding': ACCEPTED_ENCODINGS, ...headers },
   })
 }
 

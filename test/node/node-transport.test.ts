@@ -53,6 +53,7 @@ describe('a connection', () => {
     vi.advanceTimersByTime(900)
     await transport.send(unsafeWrite(server), never)
     expect(server.requests.map(({ connection }) => connection)).toEqual([0, 0])
+    expect(server.requests[1]?.head).toMatch(/^content-length: 11\b/im)
   })
 
   test('that was idle for more than a second is not used by an unsafe write', async () => {
@@ -199,6 +200,21 @@ describe('bodies', () => {
       expect(answer).toMatchObject({ status: 200, complete: false })
     },
   )
+
+  test.each(encodings.slice(0, 5))('in %s may have bytes after the compressed data', async (encoding, body) => {
+    const bytes = answerOf(Buffer.concat([body, Buffer.alloc(100_000)]), `content-encoding: ${encoding}\r\n`)
+    const server = await serving(async ({ socket }) => {
+      if (server.requests.length > 1) return socket.end(bytes.subarray(0, -10))
+      await new Promise((written) => socket.write(bytes.subarray(0, -10), written))
+      await nextTurn()
+      return socket.write(bytes.subarray(-10))
+    })
+    const transport = transportWith({ maxSockets: 1 })
+    const request = { ...read(server), maxResponseBytes: 10_000 }
+    expect(await transport.send(request, never)).toMatchObject({ status: 200, text: json, complete: true })
+    expect(await transport.send(request, never)).toMatchObject({ status: 200, complete: false })
+    expect(server.requests.map(({ connection }) => connection)).toEqual([0, 0])
+  })
 
   test.each([
     ['gzip', zlib.gzipSync(Buffer.alloc(100_000))],
@@ -607,18 +623,21 @@ describe('an unusable agent causes an error with the reason and sent: false:', (
   })
 
   test('an agent that throws', async () => {
-    const cause = new Error('no more sockets')
+    const cause = Object.assign(new Error('no more sockets'), { code: 20 })
     const agent = Object.assign(new http.Agent(), {
       createConnection() {
         throw cause
       },
     })
     const server = await serving(() => undefined)
-    await expect(transportWith({ agent }).send(unsafeWrite(server), never)).rejects.toMatchObject({
+    const sending = transportWith({ agent }).send(unsafeWrite(server), never)
+    await expect(sending).rejects.toMatchObject({
       message: 'the agent of nodeTransport threw an error',
       sent: false,
       cause,
     })
+    // Only codes that are strings, such as ECONNREFUSED, are system codes.
+    await expect(sending).rejects.not.toHaveProperty('systemCode')
     expect(server.requests).toEqual([])
   })
 })
