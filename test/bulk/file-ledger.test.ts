@@ -650,15 +650,15 @@ describe('readLedger', () => {
   test('changes nothing, and works while a run writes', async () => {
     const { client } = setup()
     const path = newPath()
-    let most = 0
+    let maxEntries = 0
     const watching = {
       async rewardWallet(row: AwardRow) {
         await client.rewardWallet(row)
-        if (Number(row.id.split('-')[1]) % 10 === 0) most = Math.max(most, (await readLedger(path)).length)
+        if (Number(row.id.split('-')[1]) % 10 === 0) maxEntries = Math.max(maxEntries, (await readLedger(path)).length)
       },
     }
     await rewardWallets(watching, awards(60), { ledger: fileLedger(path) })
-    expect(most).toBeGreaterThan(30)
+    expect(maxEntries).toBeGreaterThan(30)
     const before = readFileSync(path)
     chmodSync(path, 0o644)
     writeFileSync(`${path}.new`, 'the copy of a run that starts')

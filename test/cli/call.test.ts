@@ -110,9 +110,9 @@ test('refuses an endless file', async () => {
 })
 
 test('HTTPS requests use HTTPS_PROXY, unless NO_PROXY names the host', async () => {
-  const asked: string[] = []
+  const connects: string[] = []
   const proxy = createServer().on('connect', (request, socket) => {
-    asked.push(request.url ?? '')
+    connects.push(request.url ?? '')
     socket.end('HTTP/1.1 403 Forbidden\r\n\r\n')
   })
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
@@ -124,10 +124,10 @@ test('HTTPS requests use HTTPS_PROXY, unless NO_PROXY names the host', async () 
     const through = await run(args, { env, input })
     expect(through.code).not.toBe(0)
     expect(through.stdout + through.stderr).not.toContain('hunter2')
-    expect(new Set(asked)).toEqual(new Set(['service.invalid:443']))
-    asked.length = 0
+    expect(new Set(connects)).toEqual(new Set(['service.invalid:443']))
+    connects.length = 0
     await run(args, { env: { ...env, NO_PROXY: 'service.invalid' }, input })
-    expect(asked).toEqual([])
+    expect(connects).toEqual([])
     const wrong = await run(args, { env: { ...env, HTTPS_PROXY: 'socks://user:hunter2@x' }, input })
     expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('HTTPS_PROXY is not the URL of a proxy') })
     expect(wrong.stderr).not.toContain('hunter2')
@@ -142,9 +142,9 @@ test.each([
   ['https://localhost:1/api/v1', {}],
   ['https://[fd00::1]:1/api/v1', { NO_PROXY: '[fd00::1]' }],
 ])('connects to %s with %j without the proxy', async (CAMPAIGN_BASE_URL, more) => {
-  let asked = 0
+  let connects = 0
   const proxy = createServer().on('connect', (_, socket) => {
-    asked++
+    connects++
     socket.end('HTTP/1.1 403 Forbidden\r\n\r\n')
   })
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
@@ -152,7 +152,7 @@ test.each([
   const env = { CAMPAIGN_BASE_URL, CAMPAIGN_ACCESS_TOKEN: 'any', HTTPS_PROXY, ...more }
   try {
     expect(await run(['call', 'getCampaignInfo', '--pid', 'demo'], { env })).toMatchObject({ code: 4 })
-    expect(asked).toBe(0)
+    expect(connects).toBe(0)
   } finally {
     proxy.close()
   }
@@ -370,19 +370,19 @@ describe('exit codes', () => {
   test('5 when a write is interrupted; a read ends by the signal', async () => {
     const { env, service } = await listeningService()
     service.fail({ kind: 'hang', times: 2 })
-    const asked = () =>
+    const nextRequest = () =>
       new Promise<void>((resolve) => {
         const stop = service.subscribe(({ kind }) => {
           if (kind === 'request_answered') resolve(stop())
         })
       })
-    let arrived = asked()
+    let arrived = nextRequest()
     const write = await start(['call', 'rewardWallet', ...flagsOf(AWARD)], { env })
     await arrived
     write.child.kill('SIGINT')
     expect(await write.ended).toMatchObject({ code: 5, stdout: '', stderr: expect.stringContaining('interrupted') })
 
-    arrived = asked()
+    arrived = nextRequest()
     const read = await start(['call', 'getCampaignInfo', '--pid', 'demo'], { env })
     await arrived
     read.child.kill('SIGINT')

@@ -15,9 +15,9 @@ interface Received {
   readonly headers: IncomingMessage['headersDistinct']
 }
 
-const open: (() => void)[] = []
+const closers: (() => void)[] = []
 afterEach(() => {
-  for (const close of open.splice(0)) close()
+  for (const close of closers.splice(0)) close()
 })
 
 /** Starts an endpoint that records the messages it receives. With the status 0, it does not answer. */
@@ -33,7 +33,7 @@ async function endpoint(answer: (message: Received) => { status: number; body?: 
     response.writeHead(status, { 'content-type': 'text/plain', 'x-own': 'yes' }).end(body)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  open.push(() => server.close().closeAllConnections())
+  closers.push(() => server.close().closeAllConnections())
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks?a=1`, received }
 }
 
@@ -45,7 +45,7 @@ async function rawEndpoint(write: (socket: Socket) => void): Promise<string> {
     socket.once('data', () => write(socket))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  open.push(() => {
+  closers.push(() => {
     server.close()
     for (const socket of sockets) socket.destroy()
   })
@@ -130,7 +130,7 @@ describe('send', () => {
     const receiver = createWebhookReceiver({ endpoint: 'test', secret: SECRET, handle() {}, onReject() {} })
     const server = createServer(receiver.node)
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    open.push(() => server.close().closeAllConnections())
+    closers.push(() => server.close().closeAllConnections())
     const verifying = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
     const { url: accepting, received } = await endpoint()
     for (const flag of ['--wrong-signature', '--unsigned']) {
@@ -167,7 +167,7 @@ describe('send', () => {
     })
   })
 
-  test('ends after a 101. A 101 is not an accepted forgery', async () => {
+  test('ends after a 101, and does not count it as an accepted forgery', async () => {
     const url = await rawEndpoint((socket) => socket.write(SWITCHING))
     expect(await run(['webhook', 'send', url, '--unsigned'])).toMatchObject({ code: 3 })
     expect(await run(['webhook', 'send', url, '--expect', '101'], { env })).toMatchObject({ code: 0 })

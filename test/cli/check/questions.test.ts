@@ -423,7 +423,7 @@ describe('awards', () => {
     ],
     ['only by its XP', listed('wallet', () => undefined), { walletPlatform: 'wallet' }, 'differs'],
     ['never', listed('nowhere', () => undefined), {}, "can't tell"],
-  ])('an award that progress lists %s', async (_, deviation, award, platform) => {
+  ])('draws the right conclusions from an award that progress lists %s', async (_, deviation, award, platform) => {
     const { profile, result } = await checked({ deviation, args: WRITES })
     expect(profile.award).toEqual(award)
     expect(result('writes.wallet-platform')).toBe(platform)

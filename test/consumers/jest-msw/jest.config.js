@@ -1,4 +1,4 @@
-// The configuration of docs/testing.md.
+// This is the configuration from docs/testing.md.
 module.exports = {
   transform: { '\\.m?js$': ['babel-jest', { plugins: ['@babel/plugin-transform-modules-commonjs'] }] },
   transformIgnorePatterns: ['/node_modules/(?!(?:@open-draft/deferred-promise|rettime|until-async)/)'],
