@@ -224,6 +224,7 @@ describe('after a pause with many waiting calls', () => {
   test.each([
     ['succeed', done],
     ['are refused with 400', refusal(400)],
+    ['get an answer that is not JSON', () => new Response('<h1>It works</h1>')],
   ])('concurrency grows while calls %s', async (_, step) => {
     expect(await durationOf(step)).toBeLessThan(1_000 + (CALLS / 2) * 100)
   })
