@@ -50,7 +50,7 @@ export function readBody(answer: IncomingMessage, maxBytes: number, done: (outco
     else answer.unpipe().resume().on('end', finish)
   })
   let arrived = false
-  if (decoders.length > 0) answer.once('data', () => (arrived = true))
+  answer.once('data', () => (arrived = true))
   // Some servers send `content-encoding` with an empty body. The decoders of gzip and br report it as truncated.
   const onDecodeError = (error: Error): void =>
     arrived || !answer.complete ? broken(error) : done({ text: '', complete: true })
