@@ -417,19 +417,19 @@ describe('after a 429', () => {
     expect(asked).toEqual([1, 1, 1])
   })
 
-  test('another 429 is likely before the third answer, and from half of the earlier answers on', () => {
+  test('another 429 is likely before the third answer, and from half of the earlier number of attempts on', () => {
     const limiter = new RateLimiter()
     for (let earlier = 0; earlier < 20; earlier++) limiter.recordAnswer(limiter.recordStart(0))
     expect(limiter.isRisky).toBe(false)
     limiter.record429(limiter.recordStart(0), 0, 1_000, backoff)
     const risky: number[] = []
     for (let answers = 0; answers <= 10; answers++) {
-      if (limiter.isRisky) risky.push(answers)
       const pauses = limiter.recordStart(0)
+      if (limiter.isRisky) risky.push(answers)
       limiter.recordAnswer(pauses)
       limiter.recordEnd(pauses, false)
     }
-    expect(risky).toEqual([0, 1, 2, 10])
+    expect(risky).toEqual([0, 1, 2, 9, 10])
   })
 })
 
