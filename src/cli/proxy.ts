@@ -3,11 +3,6 @@ import { getProxyForUrl } from 'proxy-from-env'
 import { isLoopback } from '../shared/hosts-and-ports.ts'
 import { usageFailure } from './failure.ts'
 
-const closing = new AbortController()
-
-/** Closes the pending connections to a proxy, which would keep the process running. */
-export const closeProxyConnections = (): void => closing.abort()
-
 /** Creates an agent for HTTPS_PROXY. Returns `undefined` for http, loopback addresses and hosts in NO_PROXY. */
 export async function proxyAgentFor(url: string): Promise<Agent | undefined> {
   const { protocol, hostname } = new URL(url)
@@ -19,5 +14,5 @@ export async function proxyAgentFor(url: string): Promise<Agent | undefined> {
     throw usageFailure('HTTPS_PROXY is not the URL of a proxy', 'write it as http://HOST:PORT')
   }
   const { HttpsProxyAgent } = await import('https-proxy-agent')
-  return new HttpsProxyAgent(proxy, { signal: closing.signal })
+  return new HttpsProxyAgent(proxy, { keepAlive: true })
 }

@@ -6,21 +6,23 @@ import { systemReason } from './files.ts'
 import { refuseRepeatedFlags } from './flags.ts'
 import { Interrupts } from './interrupts.ts'
 import { dim, Output, red } from './output.ts'
-import { closeProxyConnections } from './proxy.ts'
 
-/** Runs the command line and sets the exit code of the process. Never rejects. */
-export async function run(argv: readonly string[]): Promise<void> {
+/** Runs the command line, then ends the process. */
+export async function run(argv: readonly string[]): Promise<never> {
   const output = new Output(process, argv.includes('--json'))
   try {
     await parse({ output, env: process.env, interrupts: new Interrupts(), argv })
   } catch (error) {
     process.exitCode = await printError(error, output)
   }
-  closeProxyConnections()
   const failure = await output.out.flush()
-  if (failure === undefined) return
-  output.err.line(red('error'), ' ', `standard output cannot be written: ${systemReason(failure)}`)
-  process.exitCode ||= EXIT.incomplete
+  if (failure !== undefined) {
+    output.err.line(red('error'), ' ', `standard output cannot be written: ${systemReason(failure)}`)
+    process.exitCode ||= EXIT.incomplete
+  }
+  await output.err.flush()
+  // A connection to a proxy that does not answer would keep the process running.
+  process.exit()
 }
 
 async function parse(context: Context): Promise<void> {

@@ -128,6 +128,8 @@ function open({ method, url, headers }: TransportRequest, { origin, agent }: Rou
   return (origin.encrypted ? https : http).request({
     method,
     agent,
+    // Proxy agents need it to find their idle connections.
+    protocol: origin.encrypted ? 'https:' : 'http:',
     host: origin.host,
     port: origin.port,
     path: url.slice(origin.length),

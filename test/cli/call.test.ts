@@ -1,7 +1,5 @@
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { withDocsAddress } from '../../src/cli/failure.ts'
@@ -107,55 +105,6 @@ test('refuses an endless file', async () => {
   expect(code).toBe(2)
   expect(stderr).toContain('is larger than 64 MB')
   expect(service.requests).toEqual([])
-})
-
-test('HTTPS requests use HTTPS_PROXY, unless NO_PROXY names the host', async () => {
-  const connects: string[] = []
-  const proxy = createServer().on('connect', (request, socket) => {
-    connects.push(request.url ?? '')
-    socket.end('HTTP/1.1 403 Forbidden\r\n\r\n')
-  })
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
-  const HTTPS_PROXY = `http://user:hunter2@127.0.0.1:${(proxy.address() as AddressInfo).port}`
-  const env = { CAMPAIGN_BASE_URL: 'https://service.invalid/api/v1', CAMPAIGN_ACCESS_TOKEN: 'any', HTTPS_PROXY }
-  const args = ['call', 'recordActionValue', '--input', '-']
-  const input = '{"account":"a","platform":"p","pid":"p","cid":"c","aid":"a","value":1}'
-  try {
-    const through = await run(args, { env, input })
-    expect(through.code).not.toBe(0)
-    expect(through.stdout + through.stderr).not.toContain('hunter2')
-    expect(new Set(connects)).toEqual(new Set(['service.invalid:443']))
-    connects.length = 0
-    await run(args, { env: { ...env, NO_PROXY: 'service.invalid' }, input })
-    expect(connects).toEqual([])
-    const wrong = await run(args, { env: { ...env, HTTPS_PROXY: 'socks://user:hunter2@x' }, input })
-    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('HTTPS_PROXY is not the URL of a proxy') })
-    expect(wrong.stderr).not.toContain('hunter2')
-  } finally {
-    proxy.close()
-  }
-})
-
-test.each([
-  ['https://[::1]:1/api/v1', {}],
-  ['https://127.0.0.1:1/api/v1', {}],
-  ['https://localhost:1/api/v1', {}],
-  ['https://[fd00::1]:1/api/v1', { NO_PROXY: '[fd00::1]' }],
-])('connects to %s with %j without the proxy', async (CAMPAIGN_BASE_URL, more) => {
-  let connects = 0
-  const proxy = createServer().on('connect', (_, socket) => {
-    connects++
-    socket.end('HTTP/1.1 403 Forbidden\r\n\r\n')
-  })
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
-  const HTTPS_PROXY = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
-  const env = { CAMPAIGN_BASE_URL, CAMPAIGN_ACCESS_TOKEN: 'any', HTTPS_PROXY, ...more }
-  try {
-    expect(await run(['call', 'getCampaignInfo', '--pid', 'demo'], { env })).toMatchObject({ code: 4 })
-    expect(connects).toBe(0)
-  } finally {
-    proxy.close()
-  }
 })
 
 describe('read-only and allowed campaigns', () => {

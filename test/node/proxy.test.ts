@@ -65,8 +65,8 @@ async function proxy(status: number): Promise<{ address: string; targets: string
   return { address: `http://127.0.0.1:${portOf(server)}`, targets, received: () => received }
 }
 
-function clientThrough(address: string, baseUrl: string): CampaignClient {
-  const agent = new HttpsProxyAgent(address)
+function clientThrough(address: string, baseUrl: string, keepAlive = false): CampaignClient {
+  const agent = new HttpsProxyAgent(address, { keepAlive })
   // These options apply to the TLS connection inside the tunnel.
   Object.assign(agent.options, { ca: authority.cert })
   const transport = nodeTransport({ agent })
@@ -83,6 +83,15 @@ test('a call uses the tunnel, and the proxy does not see the token', async () =>
   expect(seen).toEqual(['Bearer secret.token.here'])
   expect(through.targets).toEqual([new URL(baseUrl).host])
   expect(through.received()).not.toContain('secret.token.here')
+})
+
+test('a proxy agent with keepAlive reuses its tunnel', async () => {
+  const { baseUrl, seen } = await service()
+  const through = await proxy(200)
+  const client = clientThrough(through.address, baseUrl, true)
+  for (let call = 0; call < 3; call++) await client.recordActionValue(value)
+  expect(seen).toHaveLength(3)
+  expect(through.targets).toHaveLength(1)
 })
 
 test.each([407, 403, 502, 503])('a proxy that answers CONNECT with %i: the write is not applied', async (status) => {

@@ -1,24 +1,25 @@
-import { startTimer } from './timers.ts'
-
 /** The result of {@link Deadline.meet} when the time is up. */
 export const LATE: unique symbol = Symbol('late')
 
-/** A time limit of one request. Call `clear()` in a `finally`. */
+/** A time limit of one request. Keeps a Node process alive until it is cleared. Call `clear()` in a `finally`. */
 export class Deadline {
   /** The time limit in milliseconds. */
   readonly delayMs: number
   readonly #at: number
-  readonly #cancel: () => void
+  readonly #timer: ReturnType<typeof setTimeout>
   #fired = false
   readonly #callbacks: (() => void)[] = []
 
   constructor(delayMs: number) {
     this.delayMs = delayMs
     this.#at = performance.now() + delayMs
-    this.#cancel = startTimer(delayMs, () => {
-      this.#fired = true
-      for (const callback of this.#callbacks) callback()
-    })
+    this.#timer = setTimeout(
+      () => {
+        this.#fired = true
+        for (const callback of this.#callbacks) callback()
+      },
+      Math.max(0, delayMs),
+    )
   }
 
   /** Whether the time is up. Checks the clock too, because a blocked event loop delays timers. */
@@ -41,6 +42,6 @@ export class Deadline {
   }
 
   clear(): void {
-    this.#cancel()
+    clearTimeout(this.#timer)
   }
 }

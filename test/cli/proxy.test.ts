@@ -1,0 +1,92 @@
+import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { createServer as createHttpsServer } from 'node:https'
+import { type AddressInfo, connect, type Server } from 'node:net'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { TestAuthority } from '../node/certificates.ts'
+import { listOf } from './award/set-up.ts'
+import { run, scratchFolder } from './command.ts'
+
+/** Starts a server on a free port. Returns the port. */
+async function listening(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  return (server.address() as AddressInfo).port
+}
+
+/** Starts a proxy that refuses tunnels, or opens them to a local port. Returns its host and port, and the requested tunnels. */
+async function startProxy(targetPort?: number): Promise<{ host: string; tunnels: string[] }> {
+  const tunnels: string[] = []
+  const proxy = createServer().on('connect', (request, socket) => {
+    tunnels.push(request.url ?? '')
+    if (targetPort === undefined) {
+      socket.end('HTTP/1.1 403 Forbidden\r\n\r\n')
+      return
+    }
+    const target = connect(targetPort, '127.0.0.1', () => {
+      socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
+      target.pipe(socket).pipe(target)
+    })
+    target.on('error', () => socket.destroy())
+    socket.on('error', () => target.destroy())
+  })
+  return { host: `127.0.0.1:${await listening(proxy)}`, tunnels }
+}
+
+test('HTTPS requests use HTTPS_PROXY, unless NO_PROXY names the host', async () => {
+  const { host, tunnels } = await startProxy()
+  const HTTPS_PROXY = `http://user:hunter2@${host}`
+  const env = { CAMPAIGN_BASE_URL: 'https://service.invalid/api/v1', CAMPAIGN_ACCESS_TOKEN: 'any', HTTPS_PROXY }
+  const args = ['call', 'recordActionValue', '--input', '-']
+  const input = '{"account":"a","platform":"p","pid":"p","cid":"c","aid":"a","value":1}'
+  const through = await run(args, { env, input })
+  expect(through.code).not.toBe(0)
+  expect(through.stdout + through.stderr).not.toContain('hunter2')
+  expect(new Set(tunnels)).toEqual(new Set(['service.invalid:443']))
+  tunnels.length = 0
+  await run(args, { env: { ...env, NO_PROXY: 'service.invalid' }, input })
+  expect(tunnels).toEqual([])
+  const wrong = await run(args, { env: { ...env, HTTPS_PROXY: 'socks://user:hunter2@x' }, input })
+  expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('HTTPS_PROXY is not the URL of a proxy') })
+  expect(wrong.stderr).not.toContain('hunter2')
+})
+
+test.each([
+  ['https://[::1]:1/api/v1', {}],
+  ['https://127.0.0.1:1/api/v1', {}],
+  ['https://localhost:1/api/v1', {}],
+  ['https://[fd00::1]:1/api/v1', { NO_PROXY: '[fd00::1]' }],
+])('connects to %s with %j without the proxy', async (CAMPAIGN_BASE_URL, more) => {
+  const { host, tunnels } = await startProxy()
+  const env = { CAMPAIGN_BASE_URL, CAMPAIGN_ACCESS_TOKEN: 'any', HTTPS_PROXY: `http://${host}`, ...more }
+  expect(await run(['call', 'getCampaignInfo', '--pid', 'demo'], { env })).toMatchObject({ code: 4 })
+  expect(tunnels).toEqual([])
+})
+
+const AWARDS = 40
+const CONCURRENCY = 4
+
+test.each([
+  ['reuses its tunnels', 'keep-alive', CONCURRENCY],
+  ['opens a tunnel per award if the service closes each connection', 'close', AWARDS],
+])('award %s, without a warning', async (_, connection, maxTunnels) => {
+  const authority = await TestAuthority.create()
+  const service = createHttpsServer(await authority.issue('service.invalid'), (request, response) => {
+    request.resume().on('end', () => response.setHeader('connection', connection).end('{"success":true}'))
+  })
+  const { host, tunnels } = await startProxy(await listening(service))
+  const folder = scratchFolder()
+  writeFileSync(join(folder, 'authority.pem'), authority.cert)
+  writeFileSync(join(folder, 'list.csv'), listOf(AWARDS))
+  const env = {
+    CAMPAIGN_BASE_URL: 'https://service.invalid/api/v1',
+    CAMPAIGN_ACCESS_TOKEN: 'a-token-of-the-usual-length',
+    HTTPS_PROXY: `http://${host}`,
+    NODE_EXTRA_CA_CERTS: 'authority.pem',
+  }
+  const args = ['award', 'list.csv', '--pid', 'demo', '--yes', '--concurrency', `${CONCURRENCY}`]
+  const { code, stderr } = await run(args, { env, cwd: folder })
+  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringContaining('Warning') })
+  expect(tunnels.length).toBeLessThanOrEqual(maxTunnels)
+})
