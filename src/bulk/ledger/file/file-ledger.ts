@@ -11,9 +11,9 @@ import { fileSession } from './file-session.ts'
 import { headerGroup } from './format.ts'
 import { GroupWriter } from './group-writer.ts'
 import { type LedgerWait, type Lock, type LockTimes, takeLock } from './lock.ts'
+import { moveTornEnd } from './move-torn-end.ts'
 import { readHeader } from './read-header.ts'
 import { fileStorage, type LedgerFile, type LedgerStorage } from './storage.ts'
-import { moveTornEnd } from './torn-end.ts'
 
 /** Options of {@link fileLedger}. */
 export interface FileLedgerOptions {
