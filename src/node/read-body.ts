@@ -83,7 +83,7 @@ class Inflate extends Transform {
     if (this.#inflate === undefined) {
       this.#inflate = ((chunk[0] ?? 0) & 0x0f) === 0x08 ? createInflate() : createInflateRaw()
       this.#inflate.on('data', (data) => this.push(data))
-      // Bytes may follow the compressed data. Then write() below never calls its callback.
+      // Not in _flush(): if bytes follow the compressed data, write() below never calls its callback.
       this.#inflate.on('end', () => this.push(null))
       this.#inflate.on('error', (error) => this.destroy(error))
     }
@@ -91,11 +91,8 @@ class Inflate extends Transform {
   }
 
   override _flush(callback: TransformCallback): void {
-    if (this.#inflate === undefined) {
-      callback()
-      return
-    }
-    this.#inflate.on('end', () => callback())
-    this.#inflate.end()
+    if (this.#inflate === undefined) callback()
+    // Its 'end' event ends this stream.
+    else this.#inflate.end()
   }
 }
