@@ -12,7 +12,7 @@ const CASES = [
 ]
 
 /** Compares the CPU time of a call with other clients. */
-export default async function (rival: number): Promise<Subject> {
+export default async function (rivalIndex: number): Promise<Subject> {
   const server = await startServer()
   const groups: Group[] = []
   for (const { tasks, concurrency, ...plan } of CASES) {
@@ -22,14 +22,14 @@ export default async function (rival: number): Promise<Subject> {
       name,
       run: (count: number) => inParallel(concurrency, count, () => call()),
     }))
-    groups.push(await compare(contestants, rival, { ...plan, limits: { [OURS]: 1.75 } }))
+    groups.push(await compare(contestants, rivalIndex, { ...plan, limits: { [OURS]: 1.75 } }))
   }
   server.stop()
   return {
     title: 'One call',
     about:
-      'CPU time of the calling process for one GET over loopback, from the arguments to the data, as a ratio to `fetch` ' +
-      `with \`JSON.parse\`. ${OURS} and ${OURS_ON_NODE} (the same client with \`nodeTransport()\`) also check arguments and data.`,
+      'CPU time of the calling process for one GET over loopback, as a ratio to `fetch` with `JSON.parse`. Every call builds ' +
+      `the URL and parses the answer. ${OURS} and ${OURS_ON_NODE} (the same client with \`nodeTransport()\`) also check arguments and data.`,
     measure: 'ratio',
     groups,
   }

@@ -80,9 +80,9 @@ export interface Plan {
  * Runs the first contestant and one rival in turn and divides their CPU times, so that a slow machine slows both. A process
  * runs only two contestants, because libraries in one process slow each other.
  */
-export async function compare(contestants: readonly Contestant[], rival: number, plan: Plan): Promise<Group> {
+export async function compare(contestants: readonly Contestant[], rivalIndex: number, plan: Plan): Promise<Group> {
   const samples = contestants.map((): number[] => [])
-  await takeTurns(rival, plan, async (index, counts) => {
+  await takeTurns(rivalIndex, plan, async (index, counts) => {
     const before = cpuTime()
     await contestants[index]?.run(plan.times)
     if (counts) samples[index]?.push((cpuTime() - before) / plan.times)
@@ -98,13 +98,13 @@ export async function compare(contestants: readonly Contestant[], rival: number,
 
 /** Calls `take` for the first contestant and a rival in turn. `counts` is false in the warm-up. */
 export async function takeTurns(
-  rival: number,
+  rivalIndex: number,
   { warmUp, rounds }: Pick<Plan, 'warmUp' | 'rounds'>,
   take: (index: number, counts: boolean) => Promise<void>,
 ): Promise<void> {
   for (let round = -warmUp; round < rounds; round++) {
     // The order alternates: first, rival, rival, first.
-    for (const index of round % 2 === 0 ? [0, rival] : [rival, 0]) await take(index, round >= 0)
+    for (const index of round % 2 === 0 ? [0, rivalIndex] : [rivalIndex, 0]) await take(index, round >= 0)
   }
 }
 

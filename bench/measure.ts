@@ -1,5 +1,5 @@
 /** Child process: measures one subject and sends the result to the parent. */
-const [, , subject, rival] = process.argv
+const [, , subject, rivalIndex] = process.argv
 const { default: measure } = await import(new URL(`./${subject}.mjs`, import.meta.url).href)
-process.send?.(await measure(Number(rival)))
+process.send?.(await measure(Number(rivalIndex)))
 process.disconnect?.()

@@ -1,4 +1,4 @@
-/** The store of a receiver. `bare` is a handler that only verifies and parses. */
+/** The store or database package of a receiver. `bare` is a handler without a store. */
 export type ReceiverKind = 'bare' | 'memory' | 'redis' | 'ioredis' | 'pg' | 'postgres'
 
 /** The resources that a receiver has used since its start. */
@@ -11,7 +11,10 @@ export interface ReceiverUse {
   readonly handled: number
 }
 
-/** Requests a {@link ReceiverUse}, optionally after a garbage collection. A collection slows the next thousands of messages. */
+/**
+ * A request for a {@link ReceiverUse}. `use after collection` first collects garbage, which slows the next few thousand
+ * messages.
+ */
 export type ReceiverQuestion = 'use' | 'use after collection'
 
 export const SECRET = 'the-secret-of-the-bench'

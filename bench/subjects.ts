@@ -50,8 +50,8 @@ export async function measureSubject(name: string, processes: number | undefined
   return pool([first, ...others])
 }
 
-async function measureOnce(name: string, rival: number): Promise<Subject> {
-  const child = fork(fileURLToPath(new URL('measure.mjs', compiled)), [name, `${rival}`], {
+async function measureOnce(name: string, rivalIndex: number): Promise<Subject> {
+  const child = fork(fileURLToPath(new URL('measure.mjs', compiled)), [name, `${rivalIndex}`], {
     cwd: fileURLToPath(new URL('.', import.meta.url)),
     execArgv: [],
   })

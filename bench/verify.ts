@@ -19,11 +19,11 @@ const CASES = [
 ]
 
 /** Compares the CPU time of verifying a signature. */
-export default async function (rival: number): Promise<Subject> {
+export default async function (rivalIndex: number): Promise<Subject> {
   const groups: Group[] = []
   const portable = await portableBuild()
   for (const { size, ...plan } of CASES) {
-    groups.push(await compare(await contestants(size, portable), rival, { ...plan, warmUp: 8 }))
+    groups.push(await compare(await contestants(size, portable), rivalIndex, { ...plan, warmUp: 8 }))
   }
   return {
     title: 'Verification',

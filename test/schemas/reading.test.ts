@@ -99,7 +99,7 @@ describe('unknown values', () => {
   })
 })
 
-describe('numeric strings', () => {
+describe('fields with numeric strings', () => {
   it.each([
     ['0', 0],
     ['5', 5],
@@ -112,7 +112,7 @@ describe('numeric strings', () => {
     ['1e3', 1000],
     ['1.5E-3', 0.0015],
     ['12345678901234567890', 1.2345678901234567e19],
-  ])('%j becomes %d', async (text, number) => {
+  ])('convert %j to %d', async (text, number) => {
     const data = {
       ...info,
       actions: [{ ...definition, ref_xp: text, xp_mul: text }],
@@ -122,12 +122,12 @@ describe('numeric strings', () => {
     expect([actions[0]?.ref_xp, actions[0]?.xp_mul, quests[0]?.xp_mul]).toEqual([number, number, number])
   })
 
-  it.each([0, 5, 1.5, -2, 1e21])('may be numbers, which are kept: %d', async (number) => {
+  it.each([0, 5, 1.5, -2, 1e21])('keep numbers: %d', async (number) => {
     const data = { ...info, quests: [{ ...quest, xp_mul: number }] }
     expect((await readInfo(envelope(data))).quests[0]?.xp_mul).toBe(number)
   })
 
-  it('of 2 million digits are refused quickly if invalid', () => {
+  it('quickly refuse an invalid string of 2 million digits', () => {
     const text = `${'1'.repeat(2_000_000)}x`
     expect(schemas.questDefinition.safeParse({ ...quest, xp_mul: text }).success).toBe(false)
   })
@@ -149,7 +149,7 @@ describe('meta', () => {
   })
 })
 
-describe('field names such as __proto__', () => {
+describe('the field name __proto__', () => {
   const spellings = [
     '__proto__',
     '\\u005f_proto__',
@@ -162,7 +162,7 @@ describe('field names such as __proto__', () => {
   ]
   const pollution = (name: string) => `"${name}":{"polluted":true,"status":"completed"}`
 
-  it.each(spellings)('are removed at every level: %s', async (name) => {
+  it.each(spellings)('is removed at every level: %s', async (name) => {
     expect(Object.keys(JSON.parse(`{${pollution(name)}}`))).toEqual(['__proto__'])
     const text = (value: object) =>
       json(value)
@@ -197,7 +197,7 @@ describe('field names such as __proto__', () => {
     )
   })
 
-  it('do not include constructor and prototype, which are ordinary data', async () => {
+  it('is the only one removed: constructor and prototype are kept', async () => {
     const hostile = { prototype: { polluted: true } }
     const data = {
       ...progress,
@@ -210,7 +210,7 @@ describe('field names such as __proto__', () => {
     expect({}).not.toHaveProperty('polluted')
   })
 
-  it('have no effect inside a string', async () => {
+  it('has no effect inside a string', async () => {
     expect((await readProgress(envelope({ ...progress, name: '"__proto__":{"a":1}' }))).name).toBe(
       '"__proto__":{"a":1}',
     )

@@ -70,7 +70,7 @@ export class Check {
   readonly queryNames = new Map<ReadOperation, QueryNames>()
   /** The outcomes of the two awards of `--allow-writes`. `shown` is the format of the award in the wallet's progress. */
   readonly awards: { first?: Outcome; second?: Outcome; shown?: Profile['award'] } = {}
-  /** The outcomes of the reads, with proven names if there are any. */
+  /** The outcome of each read. A read with proven names replaces the read with the assumed names. */
   readonly reads = new Map<ReadOperation, Outcome>()
 
   constructor(args: CheckArguments, probe: Probe) {
@@ -85,7 +85,7 @@ export class Check {
     return this.probe.get(endpoints[operation].path ?? '', Object.fromEntries(query), token)
   }
 
-  /** Sends a read with the assumed names. Later calls return the same outcome. */
+  /** Returns the outcome of a read. Sends it, with the assumed names, if there is no outcome yet. */
   async read(operation: ReadOperation): Promise<Outcome> {
     const outcome = this.reads.get(operation) ?? (await this.send(operation))
     this.reads.set(operation, outcome)

@@ -131,7 +131,7 @@ export function createManualClock(options: ManualClockOptions = {}): ManualClock
     const delayMs = Math.min(Math.max(0, timer.at - now()), MAX_TIMER_MS)
     timer.systemTimer = globalThis.setTimeout(() => {
       for (let due = nextDue(now()); due; due = nextDue(now())) run(due)
-      // The system timer may fire early, above all after MAX_TIMER_MS.
+      // Not due yet: the system timer fired early, or its delay was limited to MAX_TIMER_MS.
       if (timers.has(timer)) schedule(timer)
     }, delayMs)
     keepProcessAlive(timer.systemTimer, timer.keepsProcessAlive)

@@ -11,20 +11,20 @@ import { ENTRY_RULES, type EntryOptions, findEntry } from '../state/find-entry.t
 import type { ServiceState } from '../state/service-state.ts'
 import { draftMessage, type MessageDraft, USER_ACTIVITY } from './webhook-message.ts'
 
-/** Common options of the events of a user. */
-interface EmittedFor extends EntryOptions {
+/** Common options of a user's events. */
+interface UserEventOptions extends EntryOptions {
   /** XP in the event. @defaultValue the XP of the task or quest for this user */
   xp?: number | undefined
 }
 
 /** Options of `service.emit`. */
 export type EmitOptions =
-  | (EmittedFor & {
+  | (UserEventOptions & {
       kind: 'action_completed'
       /** Task ID. */
       aid: string
     })
-  | (EmittedFor & {
+  | (UserEventOptions & {
       kind: 'quest_completed'
       /** Quest ID. */
       cid: string
@@ -53,11 +53,11 @@ type EmittedKind = EmitOptions['kind']
 type OptionsOf<Kind extends EmittedKind> = Extract<EmitOptions, { kind: Kind }>
 
 const isPayload: OptionRule = (value) => isObject(value) ?? isJson(value)
-const emittedFor: OptionRules<EmittedFor> = { ...ENTRY_RULES, xp: optional(isFiniteNumber) }
+const USER_EVENT_RULES: OptionRules<UserEventOptions> = { ...ENTRY_RULES, xp: optional(isFiniteNumber) }
 
 const EMIT_RULES: { readonly [Kind in EmittedKind]: OptionRules<Omit<OptionsOf<Kind>, 'kind'>> } = {
-  action_completed: { ...emittedFor, aid: isIdentifier },
-  quest_completed: { ...emittedFor, cid: isIdentifier },
+  action_completed: { ...USER_EVENT_RULES, aid: isIdentifier },
+  quest_completed: { ...USER_EVENT_RULES, cid: isIdentifier },
   custom: { payload: isPayload, scope: optional(isIdentifier), pid: optional(isIdentifier) },
 }
 

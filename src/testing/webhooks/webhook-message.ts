@@ -76,7 +76,7 @@ const describe = ({ id, name, type }: Pick<Task | (Quest & { type: string }), 'i
   type,
 })
 
-/** Adds an ID and serialises the message. A payload keeps its own `id`, even an unusable one. */
+/** Adds an ID and serialises the message. An `id` in the payload is kept, even if it is not a string. */
 export function serializeMessage({ payload }: MessageDraft, ids: IdGenerator): { id: string; body: string } {
   const id = ids.next('message')
   const message: Record<string, unknown> = { id, ...payload }

@@ -13,7 +13,7 @@ import type {
 interface RejectionDetails {
   /** The id of a verified message. */
   id?: string
-  /** When another attempt may succeed, in milliseconds. */
+  /** Delay after which a retry may succeed, in milliseconds. */
   retryMs?: number
   diagnose?: () => Finding[]
 }
@@ -92,8 +92,8 @@ function warnOfRejection(warnings: ConsoleWarnings, rejection: WebhookRejection)
   if (REPORTED_AS_ERRORS.has(reason)) return
   warnings.warn(
     reason,
-    `${describe(rejection)}: a request was answered ${status} (${reason}). Set onReject to handle every rejection; ` +
-      'diagnose() of its argument explains a wrong signature.',
+    `${describe(rejection)}: a request was answered ${status} (${reason}). Set onReject to handle every rejection. ` +
+      'Its argument has a method diagnose(), which explains a wrong signature.',
   )
 }
 

@@ -57,7 +57,7 @@ test('finds no difference in the local service', async () => {
   })
 })
 
-test('skips questions without arguments, and names the missing flags', async () => {
+test('skips questions whose flags are missing, and names these flags', async () => {
   const { answered, requests, exitCode } = await checked({
     args: { account: undefined, platform: undefined, code: undefined } as never,
   })
@@ -135,7 +135,7 @@ describe('query names', () => {
 })
 
 describe('shapes', () => {
-  test('lists unlisted fields with their types, without values', async () => {
+  test('reports unknown fields with their types, without values', async () => {
     const { answered, result, exitCode } = await checked({
       deviation: changed('user/progress', (data) => ({
         ...data,
@@ -259,7 +259,7 @@ describe('errors', () => {
     expect(output).not.toContain('account of ada')
   })
 
-  test('lists headers with request ids or rate limits by name', async () => {
+  test('reports the names of headers for request ids and rate limits, without values', async () => {
     const { answered, output } = await checked({
       async deviation(_, pass) {
         const response = await pass()
@@ -298,7 +298,7 @@ describe('the token', () => {
     expect(exitCode).toBe(1)
   })
 
-  test('another error for a wrong token proves nothing', async () => {
+  test('a 403 for a wrong token proves nothing', async () => {
     const { result } = await checked({
       deviation: (request, pass) =>
         request.headers.get('authorization') === `Bearer ${TOKEN}` ? pass() : json({}, 403),
@@ -306,7 +306,7 @@ describe('the token', () => {
     expect(result('access.token-checked')).toBe("can't tell")
   })
 
-  test('a refused token ends the run with 3 after one request', async () => {
+  test('a refused token ends the run after one request, with exit code 3', async () => {
     const { exitCode, requests, result } = await checked({ service: createCampaignService({ tokens: ['another'] }) })
     expect(exitCode).toBe(3)
     expect(requests).toHaveLength(1)
@@ -335,7 +335,7 @@ describe('a service that does not answer', () => {
       },
     ],
     ['redirects', () => new Response(null, { status: 302, headers: { location: 'https://elsewhere.example' } })],
-  ])('%s: answers no question and ends with 4', async (_, answer) => {
+  ])('%s: the check finds no answers; exit code 4', async (_, answer) => {
     const { exitCode, answered, profile } = await checked({ deviation: answer, args: {} })
     const results = answered
       .filter(({ question }) => !/^(?:access.path|access.token-expiry)$/.test(question.id))
@@ -380,7 +380,10 @@ describe('awards', () => {
     ])
   })
 
-  /** Changes how progress on one platform lists the award. */
+  /**
+   * Changes the award in the wallet's progress on `platform`. Other platforms return 400. The first `afterReads` reads do not
+   * contain the award.
+   */
   const listed = (
     platform: string,
     change: (reward: Record<string, unknown>) => object | undefined,
@@ -404,29 +407,29 @@ describe('awards', () => {
 
   test.each<[string, Deviation, object, string]>([
     [
-      'under another platform',
+      'is listed under another platform',
       listed('evm', (reward) => reward),
       { walletPlatform: 'evm', listsRewards: 'ids_and_amounts' },
       'differs',
     ],
     [
-      'late',
+      'is listed late',
       listed('ethereum', (reward) => reward, 2),
       { walletPlatform: 'ethereum', listsRewards: 'ids_and_amounts' },
       'as assumed',
     ],
     [
-      'without its amount',
+      'is listed without its amount',
       listed('ethereum', ({ id }) => ({ id, reward: 'badge', type: 'nft' })),
       { walletPlatform: 'ethereum', listsRewards: 'ids' },
       'as assumed',
     ],
-    ['only by its XP', listed('wallet', () => undefined), { walletPlatform: 'wallet' }, 'differs'],
-    ['never', listed('nowhere', () => undefined), {}, "can't tell"],
-  ])('draws the right conclusions from an award that progress lists %s', async (_, deviation, award, platform) => {
+    ['only changes the XP', listed('wallet', () => undefined), { walletPlatform: 'wallet' }, 'differs'],
+    ['is never listed', listed('nowhere', () => undefined), {}, "can't tell"],
+  ])('records the platform and format of an award that %s', async (_, deviation, award, platformResult) => {
     const { profile, result } = await checked({ deviation, args: WRITES })
     expect(profile.award).toEqual(award)
-    expect(result('writes.wallet-platform')).toBe(platform)
+    expect(result('writes.wallet-platform')).toBe(platformResult)
   })
 
   test('a service that accepts the same id twice is a difference', async () => {
@@ -446,7 +449,7 @@ describe('awards', () => {
         throw new Error('reset')
       },
     ],
-  ])('an award that %s ends with 5, and is not sent again', async (_, answer) => {
+  ])('an award that %s is not sent again; exit code 5', async (_, answer) => {
     const { exitCode, requests } = await checked({
       deviation: (request, pass) => (request.method === 'POST' ? answer() : pass()),
       args: WRITES,
@@ -476,7 +479,7 @@ describe('against an earlier profile', () => {
     expect(silent.exitCode).toBe(1)
   })
 
-  test('reports another proven name, although both names differ from the assumed one', async () => {
+  test('reports that the proven name has changed', async () => {
     const { profile } = await checked({ deviation: renamed('campaign/info', { pid: 'id' }) })
     const { changes } = await checked({ earlier: profile, deviation: renamed('campaign/info', { pid: 'cid' }) })
     expect(changes).toEqual(['client.queryNames'])

@@ -9,7 +9,7 @@ function poolAnswering(answer: (text: string) => unknown[]): PgPool {
   return { query, connect: (callback) => callback(undefined, { query }, () => undefined) }
 }
 
-describe('a claim of a delivery that is released between INSERT and SELECT', () => {
+describe('claim, when the delivery is released between INSERT and SELECT', () => {
   /** Claims a delivery. The first `misses` attempts return no row. */
   async function claimAfter(misses: number) {
     let claims = 0
@@ -21,13 +21,13 @@ describe('a claim of a delivery that is released between INSERT and SELECT', () 
     return { answer: await postgresStore(pool).claim('key', 1000), claims: () => claims }
   }
 
-  test.each([0, 1, 2])('is retried: %i times', async (misses) => {
+  test.each([0, 1, 2])('succeeds after retries: %i', async (misses) => {
     const { answer, claims } = await claimAfter(misses)
     expect(answer).toEqual({ state: 'claimed', token: expect.any(String) })
     expect(claims()).toBe(misses + 1)
   })
 
-  test('is busy after three attempts, with retryMs 0', async () => {
+  test('returns busy with retryMs 0 after three attempts', async () => {
     const { answer, claims } = await claimAfter(Infinity)
     expect(answer).toEqual({ state: 'busy', retryMs: 0 })
     expect(claims()).toBe(3)
