@@ -324,7 +324,11 @@ describe('a token source that fails', () => {
 
   it('causes an error without recent tokens, of which the client keeps a limited number', async () => {
     const opaque = (index: number) => `token number ${index}`.replaceAll(' ', '-')
-    const given = [opaque(0), ...Array.from({ length: 20 }, () => opaque(1)), ...[2, 3, 4, 5, 6].map(opaque)]
+    const given = [
+      opaque(0),
+      ...Array.from({ length: 20 }, (_, index) => opaque(1 + (index % 2))),
+      ...[2, 3, 4, 5, 6].map(opaque),
+    ]
     const tokens = new AccessTokens(() => given.shift() ?? expect.unreachable(`the vault has no ${opaque(0)}`), false)
     while (given.length > 0) tokens.refuse(await tokens.get(1_000, undefined))
     const failure = (await tokens.get(1_000, undefined).catch((reason: unknown) => reason)) as Failure
