@@ -4,10 +4,11 @@ import { createCampaignService } from 'campaign-client/testing'
 import { expect, onTestFinished, test } from 'vitest'
 import { AttemptCancellation } from '../../src/http/cancellation.ts'
 
-test('a signal that is created after the cancellation is aborted', () => {
+test('a cancellation has its reason, and a signal that is created later is aborted', () => {
   const cancellation = new AttemptCancellation()
   const reason = new Error('too late')
   cancellation.cancel(reason)
+  expect(cancellation.reason).toBe(reason)
   expect(cancellation.signal.aborted).toBe(true)
   expect(cancellation.signal.reason).toBe(reason)
 })
