@@ -30,7 +30,8 @@ export interface ManualClock extends ServiceClock {
    */
   advanceTo(timeMs: number): Promise<void>
   /**
-   * Sets the time back to the start, or to the system's time on a running clock. Timers keep their remaining delay.
+   * Undoes every `advance` and `advanceTo`. A running clock then shows `startMs` plus the time since it was created. Timers
+   * keep their remaining delay.
    * A pending `advance` or `advanceTo` ends at once. `service.reset` calls this method.
    */
   reset(): void
