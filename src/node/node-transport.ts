@@ -63,8 +63,11 @@ export function createNodeTransport(options: NodeTransportOptions): NodeTranspor
     close() {
       closed = true
       for (const end of [...inFlight]) end(CLOSED)
-      agents.http.destroy()
-      agents.https.destroy()
+      for (const each of [agents.http, agents.https]) {
+        // Node 24 opens a connection for queued requests that have already ended. Without this, it would stay open.
+        each.keepSocketAlive = () => false
+        each.destroy()
+      }
     },
   }
 }
