@@ -50,7 +50,7 @@ export default async function (): Promise<Subject> {
   return {
     title: 'Bulk awards',
     about:
-      `CPU time of ${AWARDS} awards to the local service in another process, ${AT_ONCE} at once. The bare loop sends them with ` +
+      `CPU time of ${AWARDS} awards to the local service in another process, which stays awake, ${AT_ONCE} at once. The bare loop sends them with ` +
       '`fetch`; ours also writes and flushes each intent and each verdict to a ledger on disk.',
     measure: 'ratio',
     groups: [

@@ -6,6 +6,7 @@ import { type Group, OURS, ratios, type Subject } from './harness.ts'
 import { inParallel } from './in-parallel.ts'
 import { PlainConnection } from './plain-connection.ts'
 import { type ReceiverKind, type ReceiverQuestion, type ReceiverUse, SECRET } from './receiver-kinds.ts'
+import { stayAwake } from './stay-awake.ts'
 
 const AT_ONCE = 64
 const BATCH = 4_000
@@ -56,7 +57,7 @@ export default async function (): Promise<Subject> {
     about:
       `New messages of 1 KB, ${AT_ONCE} at once, to a receiver in its own process with an empty handler. The bare handler uses ` +
       'node:http, `createHmac`, `timingSafeEqual` and `JSON.parse`, and stores nothing. Sender and databases share the ' +
-      `cores. ${missing()}`,
+      `cores. The sender stays awake unless there is a database. ${missing()}`,
     measure: 'ratio',
     groups: [
       ratio('CPU time', ({ cpu }) => cpu, { [NAMES.memory]: 2.2, [NAMES.ioredis]: 3 }),
@@ -116,11 +117,19 @@ class Receiver {
   readonly name: string
   readonly #child: ChildProcess
   readonly #connections: readonly PlainConnection[]
+  /** A database needs the core on which the sender would stay awake. */
+  readonly #hasDatabase: boolean
 
-  private constructor(name: string, child: ChildProcess, connections: readonly PlainConnection[]) {
+  private constructor(
+    name: string,
+    child: ChildProcess,
+    connections: readonly PlainConnection[],
+    hasDatabase: boolean,
+  ) {
     this.name = name
     this.#child = child
     this.#connections = connections
+    this.#hasDatabase = hasDatabase
   }
 
   static async start(kind: ReceiverKind, url = ''): Promise<Receiver> {
@@ -129,7 +138,7 @@ class Receiver {
     })
     const [port] = await once(child, 'message')
     const connections = await Promise.all(Array.from({ length: AT_ONCE }, () => PlainConnection.open(port)))
-    return new Receiver(NAMES[kind], child, connections)
+    return new Receiver(NAMES[kind], child, connections, url !== '')
   }
 
   async take(count: number): Promise<Batch> {
@@ -138,6 +147,7 @@ class Receiver {
     const before = await this.#ask('use')
     const begin = performance.now()
     const idle = [...this.#connections]
+    const sleep = this.#hasDatabase ? () => {} : stayAwake()
     await inParallel(AT_ONCE, count, async () => {
       const connection = idle.pop() as PlainConnection
       const sent = performance.now()
@@ -145,7 +155,7 @@ class Receiver {
       if (status !== 200) throw new Error(`${this.name} answered ${status}`)
       times.push((performance.now() - sent) * 1_000)
       idle.push(connection)
-    })
+    }).finally(sleep)
     const tookMs = performance.now() - begin
     const after = await this.#ask('use')
     const handled = after.handled - before.handled

@@ -4,6 +4,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { answerWith } from './sample.ts'
+import { stayAwake } from './stay-awake.ts'
 
 const answers = new Map<string, Buffer>()
 
@@ -17,4 +18,5 @@ const server = createServer((request, response) => {
 // Node's default of 5 s is too short: while a rival is measured, a connection is idle for longer.
 server.keepAliveTimeout = 120_000
 server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port))
+stayAwake()
 process.on('disconnect', () => process.exit())
