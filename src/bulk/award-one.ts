@@ -27,7 +27,7 @@ import { attemptAward, recordAttempt } from './run/attempt.ts'
  * @throws AwardUnsettledError when there is no verdict yet: run the job again
  * @throws InvalidRequestError when an argument or the row is invalid, the guard forbids the row, or its id belongs to
  *   another award. Running the job again does not help
- * @throws AccessTokenError when the client gets no access token: run the job again
+ * @throws AccessTokenError when the client gets no access token before the award is claimed: run the job again
  * @throws ConfigurationError when the ledger belongs to another service, token or version
  * @throws the database's error when the ledger can't be reached: run the job again
  */

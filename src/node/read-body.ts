@@ -83,7 +83,7 @@ class Inflate extends Transform {
     if (this.#inflate === undefined) {
       this.#inflate = ((chunk[0] ?? 0) & 0x0f) === 0x08 ? createInflate() : createInflateRaw()
       this.#inflate.on('data', (data) => this.push(data))
-      // Not in _flush(): if bytes follow the compressed data, write() below never calls its callback.
+      // Not in _flush(): if bytes follow the compressed data, write() below never calls back, and _flush() is not called.
       this.#inflate.on('end', () => this.push(null))
       this.#inflate.on('error', (error) => this.destroy(error))
     }

@@ -29,7 +29,7 @@ const FAULTS: readonly Omit<FaultOptions, 'on' | 'times'>[] = [
 export function addRandomFaults(service: CampaignService, random: Random, every: number): () => void {
   let stopped = false
   const addFault = (): void => {
-    // Each fault applies to the next requests: after `gap` requests without an effect, one request fails.
+    // A delay of 0 ms has no effect: `gap` requests succeed, then one fails.
     const gap = random.below(2 * every)
     if (gap > 0) service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 0, times: gap })
     const fault = FAULTS[random.below(FAULTS.length)]

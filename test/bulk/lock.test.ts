@@ -166,7 +166,7 @@ describe('a lock file', () => {
     expect(reasons).toEqual(['another run is starting to use it. Its lock file has no heartbeat'])
   })
 
-  test('that two runs take over belongs to the second one', async () => {
+  test('that two runs have taken over belongs to the second run', async () => {
     const path = `${newPath()}.lock`
     writeFileSync(path, endedLock())
     const taken = expect(takeLock(path, { ...TIMES, takeoverMs: 300 })).rejects.toThrow(LockedLedger)

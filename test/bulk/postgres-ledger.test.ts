@@ -52,12 +52,8 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
   const rowsOf = async ({ run }: SharedLedger) =>
     (await pool.query(`SELECT id, verdict, in_doubt, attempt, error FROM ${table} WHERE run = $1 ORDER BY id`, [run]))
       .rows
-  /** Deletes the only award of the run, or removes its claim. */
-  const changeAward = (change: string, run: string) =>
-    pool.query(
-      `${change} ${table} ${change === 'UPDATE' ? 'SET attempt = NULL, lease_until = NULL' : ''} WHERE run = $1`,
-      [run],
-    )
+  const DELETE_AWARD = `DELETE FROM ${table} WHERE run = $1`
+  const RELEASE_AWARD = `UPDATE ${table} SET attempt = NULL, lease_until = NULL WHERE run = $1`
 
   describe.each(['pg', 'postgres'])('with %s', (kind) => {
     const ledgerOf = (run: string = randomUUID()) =>
@@ -381,8 +377,8 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     })
 
     test.each([
-      ['deletes', 'DELETE FROM'],
-      ['releases', 'UPDATE'],
+      ['deletes', DELETE_AWARD],
+      ['releases', RELEASE_AWARD],
     ])('is busy if another program %s the award between two statements', async (_, change) => {
       const { client, sent } = setup()
       const run = randomUUID()
@@ -392,7 +388,7 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
       const changing = {
         connect: () => pool.connect(),
         async query(text: string, values?: unknown[]) {
-          if (text.startsWith('SELECT award.')) await changeAward(change, run)
+          if (text.startsWith('SELECT award.')) await pool.query(change, [run])
           return pool.query(text, values)
         },
       }
@@ -404,15 +400,15 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     })
 
     test.each([
-      ['deletes', 'DELETE FROM', 'busy'],
-      ['releases', 'UPDATE', 'indeterminate'],
+      ['deletes', DELETE_AWARD, 'busy'],
+      ['releases', RELEASE_AWARD, 'indeterminate'],
     ])('cannot record a refusal if another program %s the award', async (_, change, reason) => {
       const { client, service } = setup()
       const ledger = newRun()
       const slow = holdCalls(client)
       const made = awardOne(slow, award(1), { ledger })
       await expect.poll(() => slow.waiting).toHaveLength(1)
-      await changeAward(change, ledger.run)
+      await pool.query(change, [ledger.run])
       service.fail({ on: 'rewardWallet', kind: 'status', status: 400 })
       slow.waiting[0]?.()
       expect((await unsettled(made)).reason).toBe(reason)

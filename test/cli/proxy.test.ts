@@ -69,7 +69,7 @@ const CONCURRENCY = 4
 
 test.each([
   ['reuses its tunnels', 'keep-alive', CONCURRENCY],
-  ['opens a tunnel per award if the service closes each connection', 'close', AWARDS],
+  ['opens at most one tunnel per award if the service closes each connection', 'close', AWARDS],
 ])('award %s, without a warning', async (_, connection, maxTunnels) => {
   const authority = await TestAuthority.create()
   const service = createHttpsServer(await authority.issue('service.invalid'), (request, response) => {

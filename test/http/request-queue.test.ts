@@ -405,19 +405,19 @@ describe('after a 429', () => {
     random.mockRestore()
   })
 
-  test('without Retry-After, the pauses do not grow after one that was long enough', () => {
+  test('without Retry-After, a pause does not grow after a pause that was long enough', () => {
     const limiter = new RateLimiter()
-    const asked: number[] = []
-    const pauseOf = (nth: number): number => asked.push(nth)
+    const steps: number[] = []
+    const backoffOf = (nth: number): number => steps.push(nth)
     for (let pause = 0; pause < 3; pause++) {
       const [first, second] = [limiter.recordStart(0), limiter.recordStart(0)]
       limiter.recordAnswer(first)
-      limiter.record429(second, 0, undefined, pauseOf)
+      limiter.record429(second, 0, undefined, backoffOf)
     }
-    expect(asked).toEqual([1, 1, 1])
+    expect(steps).toEqual([1, 1, 1])
   })
 
-  test('another 429 is likely before the third answer, and from half of the earlier number of attempts on', () => {
+  test('a 429 is likely until the third answer, and again after half as many answers as before the last 429', () => {
     const limiter = new RateLimiter()
     for (let earlier = 0; earlier < 20; earlier++) limiter.recordAnswer(limiter.recordStart(0))
     expect(limiter.isRisky).toBe(false)

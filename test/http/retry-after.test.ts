@@ -216,7 +216,7 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       expect(performance.now() - startedAt).toBe(9000)
     })
 
-    test('may exceed the default total timeout of 60 s', async () => {
+    test('fails a call with the default total timeout of 60 s, too', async () => {
       const { via, sent } = script(refusal(429, { 'retry-after': '25' }))
       const error = await rejection(read.run(clientOf(via, { maxRetries: 9 })))
       expect(error).toMatchObject({ code: 'timeout', scope: 'total', timeoutMs: 60_000 })

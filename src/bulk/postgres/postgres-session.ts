@@ -96,7 +96,7 @@ export function postgresSession({ query, sql, run, leaseMs, leases }: PostgresSe
 
     async lookUp(row, isRetry) {
       const stored = await select(row)
-      // Read it after the query: two equal rows may be looked up at once.
+      // Read `seen` after the query: two equal rows may be looked up at once.
       const earlier = isRetry ? undefined : seen.get(row.id)
       if (earlier !== undefined && isSameAward(row, earlier)) return 'duplicate'
       if (!stored?.is_same || stored.is_claimed) return undefined

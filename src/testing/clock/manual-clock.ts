@@ -31,8 +31,7 @@ export interface ManualClock extends ServiceClock {
   advanceTo(timeMs: number): Promise<void>
   /**
    * Undoes every `advance` and `advanceTo`. A running clock then shows `startMs` plus the time since it was created. Timers
-   * keep their remaining delay.
-   * A pending `advance` or `advanceTo` ends at once. `service.reset` calls this method.
+   * keep their remaining delay. A pending `advance` or `advanceTo` ends at once. `service.reset` calls this method.
    */
   reset(): void
   /** Number of waiting timers. */

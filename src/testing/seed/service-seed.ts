@@ -8,9 +8,9 @@ import { serviceSeed } from './seed-schema.ts'
 /** A webhook of a seed. */
 export interface WebhookSeed extends WebhookOptions {
   /**
-   * Whether the webhook has a secret that was not exported. When `reset` loads it, the webhook keeps the secret that the
-   * running service has for its `hook_id`. If there is none, the webhook has `secretMissing: true` and sends unsigned
-   * messages until `registerWebhook` sets the secret.
+   * Whether the webhook has a secret that was not exported. When `reset` loads the seed, the webhook gets the secret of the
+   * running service's webhook with the same `hook_id`. If there is none, the webhook has `secretMissing: true` and sends
+   * unsigned messages until `registerWebhook` sets the secret.
    */
   signed?: boolean | undefined
 }

@@ -117,16 +117,16 @@ test('an interrupted run does not change the earlier profile', async () => {
   const folder = scratchFolder()
   const file = join(folder, 'profile.json')
   writeFileSync(file, 'earlier')
-  let asked = () => {}
-  const isAsked = new Promise<void>((resolve) => {
-    asked = resolve
+  let onRequest = () => {}
+  const requested = new Promise<void>((resolve) => {
+    onRequest = resolve
   })
   const { env } = await deviatingServer(() => {
-    asked()
+    onRequest()
     return new Promise<Response>(() => undefined)
   })
   const { child, ended } = await start(['check', '--pid', 'demo', '--save', file], { env })
-  await isAsked
+  await requested
   child.kill('SIGINT')
   expect((await ended).signal).toBe('SIGINT')
   expect([readFileSync(file, 'utf8'), readdirSync(folder)]).toEqual(['earlier', ['profile.json']])

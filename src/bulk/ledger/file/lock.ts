@@ -123,9 +123,7 @@ async function isAbandoned(
     await wait(heartbeatMs / 4)
     const now = await read(path)
     if (now === undefined) return false
-    if (now.content !== existing.content || now.mtimeNs !== existing.mtimeNs) {
-      throw new LockedLedger(reason)
-    }
+    if (now.content !== existing.content || now.mtimeNs !== existing.mtimeNs) throw new LockedLedger(reason)
   }
   return true
 }

@@ -172,17 +172,17 @@ describe('a sender', () => {
     expect(rejections).toMatchObject([{ reason: 'body_aborted' }])
   })
 
-  test.each<[name: string, before: (request: IncomingMessage) => unknown]>([
-    ['', () => {}],
-    [', while other code is reading the stream', (request) => request.resume()],
-  ])('disconnects before the receiver is called%s: the request is rejected', async (_, before) => {
+  test.each<[name: string, part: string, before: (request: IncomingMessage) => unknown]>([
+    ['', '{"id":', () => {}],
+    [', while other code is reading the stream', '', (request) => request.resume()],
+  ])('disconnects before the receiver is called%s: the request is rejected', async (_, part, before) => {
     const { receiver, rejections } = observedReceiver()
     const { port, arrived, finished } = await serveReceiver(receiver, (request) => {
       before(request)
       return new Promise<void>((resolve) => request.on('close', () => resolve()))
     })
     const { socket } = await rawConnection(port)
-    socket.write(`${SIGNED_HEAD}content-length: 1000\r\n\r\n`)
+    socket.write(`${SIGNED_HEAD}content-length: 1000\r\n\r\n${part}`)
     await arrived
     socket.destroy()
     await finished
