@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import { type AddressInfo, connect, type Server } from 'node:net'
 import { join } from 'node:path'
@@ -64,6 +64,17 @@ test.each([
   expect(tunnels).toEqual([])
 })
 
+/** Starts an HTTPS server behind a proxy. Returns the settings of a command that trusts the server and uses the proxy. */
+async function startService(host: string, listener: RequestListener) {
+  const authority = await TestAuthority.create()
+  const service = createHttpsServer(await authority.issue(host), listener)
+  const proxy = await startProxy(await listening(service))
+  const cwd = scratchFolder()
+  writeFileSync(join(cwd, 'authority.pem'), authority.cert)
+  const env = { HTTPS_PROXY: `http://${proxy.host}`, NODE_EXTRA_CA_CERTS: 'authority.pem' }
+  return { cwd, env, tunnels: proxy.tunnels }
+}
+
 const AWARDS = 40
 const CONCURRENCY = 4
 
@@ -71,22 +82,30 @@ test.each([
   ['reuses its tunnels', 'keep-alive', CONCURRENCY],
   ['opens at most one tunnel per award if the service closes each connection', 'close', AWARDS],
 ])('award %s, without a warning', async (_, connection, maxTunnels) => {
-  const authority = await TestAuthority.create()
-  const service = createHttpsServer(await authority.issue('service.invalid'), (request, response) => {
+  const { cwd, env, tunnels } = await startService('service.invalid', (request, response) => {
     request.resume().on('end', () => response.setHeader('connection', connection).end('{"success":true}'))
   })
-  const { host, tunnels } = await startProxy(await listening(service))
-  const folder = scratchFolder()
-  writeFileSync(join(folder, 'authority.pem'), authority.cert)
-  writeFileSync(join(folder, 'list.csv'), listOf(AWARDS))
-  const env = {
-    CAMPAIGN_BASE_URL: 'https://service.invalid/api/v1',
-    CAMPAIGN_ACCESS_TOKEN: 'a-token-of-the-usual-length',
-    HTTPS_PROXY: `http://${host}`,
-    NODE_EXTRA_CA_CERTS: 'authority.pem',
-  }
+  writeFileSync(join(cwd, 'list.csv'), listOf(AWARDS))
   const args = ['award', 'list.csv', '--pid', 'demo', '--yes', '--concurrency', `${CONCURRENCY}`]
-  const { code, stderr } = await run(args, { env, cwd: folder })
+  const { code, stderr } = await run(args, {
+    env: {
+      ...env,
+      CAMPAIGN_BASE_URL: 'https://service.invalid/api/v1',
+      CAMPAIGN_ACCESS_TOKEN: 'a-token-of-the-usual-length',
+    },
+    cwd,
+  })
   expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringContaining('Warning') })
   expect(tunnels.length).toBeLessThanOrEqual(maxTunnels)
+})
+
+test('webhook send closes the connection of each message', async () => {
+  const connections: unknown[] = []
+  const { cwd, env, tunnels } = await startService('endpoint.invalid', (request, response) => {
+    connections.push(request.headers.connection)
+    request.resume().on('end', () => response.writeHead(401).end())
+  })
+  const args = ['webhook', 'send', 'https://endpoint.invalid/hook', '--wrong-signature', '--times', '2']
+  expect(await run(args, { env, cwd })).toMatchObject({ code: 0 })
+  expect({ connections, tunnels: tunnels.length }).toEqual({ connections: ['close', 'close'], tunnels: 2 })
 })

@@ -49,7 +49,8 @@ async function send(
   signal?.throwIfAborted()
   const request = sendRequest(url, {
     method: 'POST',
-    headers: { ...headers, 'content-length': body.length } as never,
+    // The agent of a proxy is used once. It must not keep the connection.
+    headers: { ...headers, 'content-length': body.length, connection: 'close' } as never,
     agent,
   })
   const abandon = (reason: Error): void => {
