@@ -7,8 +7,8 @@ import type { AwardFailure, AwardResult, FinalResult, FinalVerdict, Verdict } fr
 export const LEDGER: unique symbol = Symbol.for('campaign-client.ledger') as never
 
 /**
- * Records a run of awards, so that a later process can continue it. Made by `fileLedger` or `postgresLedger`. It can be used
- * for several calls of `rewardWallets`, one after the other.
+ * Records a run of awards, so that a later process can continue the run. Made by `fileLedger` or `postgresLedger`. You can
+ * pass one ledger to several calls of `rewardWallets`, one after the other.
  */
 export interface AwardLedger {
   /** `file`: for one process at a time. `shared`: for several processes at the same time. */

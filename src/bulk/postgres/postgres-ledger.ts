@@ -103,7 +103,7 @@ export function postgresLedger(database: PgPool | PostgresSql, options: Postgres
   }
 }
 
-/** Compares the recorded run with this one. @throws ConfigurationError when it has another target or version */
+/** Records the run if it is new. @throws ConfigurationError when the recorded run has another target or version */
 async function compareRun(
   query: Query,
   sql: ReturnType<typeof statements>,

@@ -14,7 +14,7 @@ interface StoredAward extends AwardRow {
   /** Whether an attempt has an unknown outcome. */
   readonly in_doubt: boolean
   readonly is_claimed: boolean
-  /** Whether it has the address, campaign and XP of the row in the query. */
+  /** Whether the award has the address, campaign and XP of the row in the query. */
   readonly is_same: boolean
   readonly lease_left_ms: number | null
 }

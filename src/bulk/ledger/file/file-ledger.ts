@@ -42,7 +42,7 @@ const OPTIONS: OptionRules<FileLedgerOptions> = { run: optional(isRunName), onWa
 const DEFAULT_RUN = 'default'
 
 /**
- * Records a run of awards in a file: a line of JSON (an intent) before each request is sent, and one for each verdict.
+ * Records a run of awards in a file: a line of JSON (an intent) before each request is sent, and a line for each verdict.
  * The file is not opened before a run starts.
  *
  * A missing file is created, readable by its owner only. Use a local disk that honours fsync. While a run uses the file,

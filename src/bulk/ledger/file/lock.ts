@@ -45,9 +45,11 @@ interface Holder {
 }
 
 /**
- * Creates the lock file at the path, or takes it over from a process that has ended: the process ran on this host and no
- * longer exists, or the lock file had no heartbeat (a new time stamp) for `watchMs`. Taking over the lock of a live process
- * is safe: that process checks the lock before it writes or sends.
+ * Creates the lock file at the path. Takes over a lock file whose process ran on this host and no longer exists, or that
+ * had no heartbeat (a new time stamp) for `watchMs`.
+ *
+ * A process without a heartbeat may still be alive. The takeover is safe: that process checks the lock before it writes or
+ * sends.
  *
  * @param onWait - called once if the lock file has no heartbeat
  * @throws LockedLedger when the holder is alive
@@ -99,7 +101,7 @@ async function read(path: string): Promise<LockFile | undefined> {
   }
 }
 
-/** Watches a lock file. @returns false when it was released meanwhile. @throws LockedLedger when the holder is alive */
+/** Watches a lock file. @returns false when the file was removed. @throws LockedLedger when the holder is alive */
 async function isAbandoned(
   path: string,
   existing: LockFile,
@@ -128,7 +130,10 @@ async function isAbandoned(
   return true
 }
 
-/** Whether this host has no such process. A process in another container with the same host name also counts as ended. */
+/**
+ * Whether the holder ran on this host and no longer exists. A process in another container with the same host name counts
+ * as ended.
+ */
 function hasEnded({ host, pid }: Holder): boolean {
   if (host !== hostname()) return false
   try {
@@ -167,7 +172,8 @@ async function hold(path: string, handle: FileHandle, { heartbeatMs }: LockTimes
   }, heartbeatMs)
   heartbeat.unref()
 
-  // While the file is open, no other file gets its inode. Synchronous, so that nothing runs between the check and its use.
+  // While the file is open, no other file gets its inode. The check is synchronous, so that the caller can act on the
+  // result before any other code runs.
   const isOurs = (): boolean => {
     const found = statSync(path, { bigint: true, throwIfNoEntry: false })
     return found !== undefined && found.ino === ino && found.dev === dev

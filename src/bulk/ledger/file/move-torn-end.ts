@@ -1,7 +1,7 @@
 import { type LedgerEnd, readRange } from './read-groups.ts'
 import type { LedgerFile, LedgerStorage } from './storage.ts'
 
-/** Moves the torn end, which is the bytes after the last intact group, to another file. */
+/** Moves the torn end (the bytes after the last intact group) to another file. */
 export async function moveTornEnd(
   storage: LedgerStorage,
   path: string,

@@ -20,8 +20,8 @@ export interface LedgerEnd {
 const CHUNK_BYTES = 1 << 20
 
 /**
- * Yields the groups of a ledger, oldest first. Ignores an incomplete write at the end, which was never reported as flushed.
- * Fails if a later group shows that the broken bytes were once flushed.
+ * Yields the groups of a ledger, oldest first. Ignores an incomplete write at the end of the file. Fails if another group
+ * follows the broken bytes: they were flushed before, so the ledger is damaged.
  *
  * @throws Error with the line where the damage begins
  */
@@ -82,7 +82,7 @@ function findCommit(bytes: Buffer): Commit | undefined {
  * Returns whether the file has another group after the broken group at `end`. If so, the broken group is damaged: a group is
  * written only after the previous group was flushed. Otherwise, it is an incomplete write.
  *
- * A commit belongs to another group if that group is intact, or if its `after` and its start differ from those at `end`.
+ * A commit belongs to another group if that group is intact, or if neither its `after` nor its start fits the broken group.
  */
 async function hasLaterGroup(file: LedgerFile, end: LedgerEnd, fileSize: number): Promise<boolean> {
   for (let position = end.position; ; ) {

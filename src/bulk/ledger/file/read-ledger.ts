@@ -19,7 +19,7 @@ export interface LedgerEntry {
   readonly verdict: Verdict
   /** The ISO date of the verdict, by the clock of the process that wrote it. */
   readonly at: string
-  /** Why it was not awarded. Set on every `rejected` award. */
+  /** The recorded failure. Set on every `rejected` award. */
   readonly error?: AwardFailure
 }
 
