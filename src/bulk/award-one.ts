@@ -16,8 +16,9 @@ import { attemptAward, recordAttempt } from './run/attempt.ts'
  * await boss.work('awards', async ([job]) => awardOne(client, job.data, { ledger }))
  * ```
  *
- * It resolves to the final verdict, which may come from an earlier run of the job. If it rejects, the queue should run the
- * job again: configure enough retries, with a backoff.
+ * It resolves to the final verdict, which may come from an earlier run of the job. After any error except
+ * `InvalidRequestError` and `ConfigurationError`, the queue should run the job again: configure enough retries, with a
+ * backoff.
  * Interface: [POST /wallet/reward](/the-service#post-walletreward),
  * [Limits](/the-service#limits).
  *

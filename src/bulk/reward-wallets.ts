@@ -29,7 +29,7 @@ import type { StopReason } from './run/stop-rules.ts'
  *   sent. A corrected row is sent in the next run.
  * - A row that occurs twice is sent once.
  * - After a 403 or 404, the other rows of that campaign are not sent, and `complete` is false. Other campaigns continue.
- * - A row is sent again after a 429, and when its request could not be sent.
+ * - The run retries a row after a 429, and when its request could not be sent.
  *
  * Interface: [POST /wallet/reward](/the-service#post-walletreward),
  * [Limits](/the-service#limits).
@@ -42,9 +42,9 @@ import type { StopReason } from './run/stop-rules.ts'
  * @throws InvalidRequestError when an argument is wrong: no ledger, rows that can't be iterated, an unknown option
  * @throws ConfigurationError when the ledger can't be used: it belongs to another run, service, token or version, it is
  *   damaged or not writable, or another run is using it
- * @throws AwardRunStoppedError when the run stopped before its last row: after an abort, a 401, twenty equal refusals before
- *   any success, an error of the ledger or the list, a row that contradicts another one, or if the service can't be reached.
- *   The `report` of the error counts the rows that were finished
+ * @throws AwardRunStoppedError when the run stopped before its last row, for instance after an abort, a 401, twenty equal
+ *   refusals before any success, an error of the ledger or the list, or because the service can't be reached. The `report`
+ *   of the error counts the rows that were finished
  */
 export async function rewardWallets(
   client: Pick<CampaignClient, 'rewardWallet'>,

@@ -20,7 +20,7 @@ import type { AwardFailure } from './verdict.ts'
  * - `refused`: the service refused this award.
  * - `campaign_refused`: 403 or 404. Other rows of the campaign would get the same answer.
  * - `rate_limited`: 429.
- * - `unreachable`: no HTTP response.
+ * - `unreachable`: no HTTP response from the service.
  * - `failed`: a response that leaves the outcome unknown, such as 500.
  * - `invalid`: the client refused the row before it sent anything.
  * - `fatal`: 401, no token, a wrong configuration, or an error of another library. Other rows would fail as well.

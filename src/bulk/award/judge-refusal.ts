@@ -13,9 +13,9 @@ export type Confirmation = true | { readonly xp: number } | false | undefined
 /** Callbacks that find out why the service refused an id. The service gives the same answer for every reason. */
 export interface Evidence {
   /**
-   * Returns whether the service refused the id because the id was used before; `undefined` if the answer does not show that.
+   * Returns whether the service refused the id because the id was used before; `undefined` if the answer does not show it.
    * If it returns `true` and an attempt had an unknown outcome, that attempt made the award: the row is `alreadyAwarded`.
-   * If it returns `true` and there was no such attempt, the row is `rejected` with the code `id_used`.
+   * If it returns `true` and no attempt had an unknown outcome, the row is `rejected` with the code `id_used`.
    */
   isUsedId?: ((error: ApiError) => boolean | undefined) | undefined
   /**
@@ -23,8 +23,10 @@ export interface Evidence {
    * is `rejected` with the code `other_amount`.
    *
    * Return `false` only from a source that records every award: the row is then `rejected` with the code `not_confirmed`.
-   * Return `undefined` if the user's progress does not show the award: the service may still be processing it. Give the
-   * function a time limit: the row is not finished until it returns. When the run stops, a pending call has ten seconds left.
+   * Return `undefined` if the user's progress does not show the award: the service may still be processing it.
+   *
+   * Give the function a time limit: the row is not finished until the function returns. When the run stops, a pending call
+   * of `confirm` has ten seconds left.
    */
   confirm?: ((row: AwardRow) => Confirmation | Promise<Confirmation>) | undefined
 }

@@ -6,7 +6,7 @@ import { isRecord } from '../../shared/type-checks.ts'
 /** One award of a list: the argument of `rewardWallet`. */
 export type AwardRow = RewardWalletRequest
 
-/** A checked row. An invalid row has its `id` if that is a string, and its `xp` if that is a number, otherwise 0. */
+/** A checked row. In an invalid row, an `id` that is not a string is `undefined`, and an `xp` that is not a number is 0. */
 export type ReadRow =
   | { readonly ok: true; readonly value: AwardRow }
   | { readonly ok: false; readonly issues: readonly Issue[]; readonly id: string | undefined; readonly xp: number }

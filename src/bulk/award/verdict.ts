@@ -11,7 +11,7 @@
  */
 export type Verdict = 'awarded' | 'alreadyAwarded' | 'unconfirmed' | 'rejected' | 'indeterminate'
 
-/** The verdicts that end an award. A later run with the same ledger does not send it again. */
+/** The verdicts that end an award. By default, a later run with the same ledger does not send the award again. */
 export type FinalVerdict = Exclude<Verdict, 'indeterminate'>
 
 const VERDICTS: ReadonlySet<unknown> = new Set<Verdict>([
@@ -35,7 +35,7 @@ export interface FinalResult extends AwardResult {
   readonly verdict: FinalVerdict
 }
 
-/** The reason why an award was not made, as the ledger records it. */
+/** The reason for a verdict other than `awarded`, as the ledger records it. */
 export interface AwardFailure {
   /**
    * The `code` of the client's error, such as `'bad_request'`; or `'not_confirmed'` (`confirm` returned `false`),

@@ -56,7 +56,7 @@ export async function recordAttempt(
 
 async function call(client: Pick<CampaignClient, 'rewardWallet'>, row: Attempt['row']): Promise<CallOutcome> {
   try {
-    // A copy, because the client may change it.
+    // Pass a copy: the client may change its argument.
     await client.rewardWallet({ ...row })
     return { kind: 'awarded', maybeApplied: false }
   } catch (error) {

@@ -17,7 +17,7 @@ const MAX_BLOCK_MS = 10
 /** How long to wait for `return()` of the iterator. */
 const MAX_CLEAN_UP_MS = 1_000
 
-/** Returns the number of rows of an array or a set. */
+/** Returns the number of rows of an array or a set; `undefined` for any other list. */
 export function lengthOf(rows: Rows<unknown>): number | undefined {
   if (Array.isArray(rows)) return rows.length
   return rows instanceof Set ? rows.size : undefined

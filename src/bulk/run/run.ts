@@ -95,7 +95,7 @@ export class Run {
     clearTimeout(this.#confirmTimer)
   }
 
-  /** Stops the run: it sends nothing more. The first reason counts. */
+  /** Stops the run: it sends nothing more. Keeps the reason of the first call. */
   stop(message: string, cause: unknown): void {
     if (this.#stopReason !== undefined) return
     this.#stopReason = { message, cause }

@@ -1,15 +1,15 @@
 import { ApiError, type CampaignError, RateLimitError } from '../../errors.ts'
 import { type CallOutcome, statusOf } from '../award/call-outcome.ts'
 
-/** Equal refusals before any success: the list, the campaign or the token must be wrong. */
+/** The run stops after this many equal refusals before any success: the list, the campaign or the token must be wrong. */
 const MAX_REFUSALS = 20
-/** Consecutive calls without a response before a pause. */
+/** The run pauses after this many consecutive calls without a response. */
 const MAX_UNREACHABLE = 3
-/** The number of consecutive pauses after which the run stops if it still gets no response. */
+/** The run stops if it gets no response after this many consecutive pauses. */
 const MAX_UNREACHABLE_PAUSES = 3
-/** Consecutive responses that leave the outcome of the award unknown. */
+/** The run stops after this many consecutive responses that leave the outcome of the award unknown. */
 const MAX_UNKNOWN = 100
-/** Consecutive pauses after a 429. */
+/** The run stops at a 429 after this many consecutive pauses for a 429. */
 const MAX_RATE_LIMIT_PAUSES = 30
 /** The longest `Retry-After` that a run waits for. */
 const MAX_RETRY_AFTER_MS = 15 * 60 * 1_000
@@ -35,7 +35,7 @@ export class StopRules {
   #rateLimitPauses = 0
   #unknown = 0
 
-  /** Call it for each award that was made in this run or an earlier one. */
+  /** Call it for each award that was made in this run or an earlier run. */
   awardSucceeded(): void {
     this.#hasSucceeded = true
   }
