@@ -65,7 +65,7 @@ async function dev(flags: DevFlags, { output, env, interrupts }: Context): Promi
       'add --allowed-host NAME with the host name that clients use',
     )
   }
-  // Handle signals from now on: one may arrive as soon as the URL is printed.
+  // Handle signals from now on: a signal may arrive as soon as the URL is printed.
   const { signal } = interrupts
   const secret = webhookSecretOf(env)
   const clock = createManualClock({ running: true })

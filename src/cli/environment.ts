@@ -73,7 +73,7 @@ export function isReadOnly({ CAMPAIGN_READ_ONLY: value = '0' }: NodeJS.ProcessEn
 export const readOnlyFailure = (action: string): Error =>
   usageFailure(`--read-only or CAMPAIGN_READ_ONLY forbids ${action}: nothing was sent`)
 
-/** Returns the campaigns that CAMPAIGN_ALLOWED_CAMPAIGNS allows writes to. `undefined` allows all. */
+/** Returns the campaigns that CAMPAIGN_ALLOWED_CAMPAIGNS allows writes to; `undefined` if it is not set. */
 export function allowedCampaignsOf({
   CAMPAIGN_ALLOWED_CAMPAIGNS: value,
 }: NodeJS.ProcessEnv): readonly string[] | undefined {

@@ -4,7 +4,7 @@ import { CommandFailure, EXIT, usageFailure } from './failure.ts'
 /**
  * Asks for confirmation at the terminal.
  *
- * @throws CommandFailure when the answer does not match `accepted`, or without a terminal
+ * @throws CommandFailure when the answer does not match `accepted`, or there is no terminal
  */
 export async function confirm(question: string, accepted: RegExp, adviceWithoutTerminal: string): Promise<void> {
   if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) {
@@ -13,7 +13,7 @@ export async function confirm(question: string, accepted: RegExp, adviceWithoutT
   process.stderr.write(question)
   // With `terminal: true`, readline would handle Ctrl-C, which must end the process.
   const lines = createInterface({ input: process.stdin, terminal: false })
-  // Without a value, the input has ended.
+  // If there is no value, the input has ended.
   const { value: answer = '' } = await lines[Symbol.asyncIterator]().next()
   lines.close()
   if (accepted.test(answer.trim())) return

@@ -39,7 +39,7 @@ export async function stopFailure({ cause, message }: AwardRunStoppedError): Pro
   const failure = await toFailure(cause)
   if (failure === cause || failure.exitCode === EXIT.internal) return failure
   const { code } = failure
-  // `failure.exitCode` may mean an unknown outcome. `exitCodeOfRun` reads that from the report instead.
+  // Do not use `failure.exitCode`: it may mean an unknown outcome, and `exitCodeOfRun` takes outcomes from the report.
   const exitCode = exitCodeOf(code)
   // If the service can't be reached, the message of the cause says enough. Otherwise use the message of the run.
   const text = exitCode === EXIT.unreachable && cause instanceof Error ? cause.message : message

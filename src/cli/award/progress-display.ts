@@ -61,7 +61,7 @@ function progressBar(rows: number, err: Output['err']): ProgressDisplay {
 const LINE_INTERVAL_MS = 10_000
 const LINE_SHARE = 0.1
 
-/** Prints a line every ten seconds and after each tenth of the rows, but at most one a second. */
+/** Prints a line every ten seconds and after each tenth of the rows, but at most one line a second. */
 function progressLines(rows: number, err: Output['err']): ProgressDisplay {
   let lastAt = performance.now()
   let lastShare = 0

@@ -101,7 +101,7 @@ async function run(
   const onSignal = () => display.say('waiting for the awards in flight; press Ctrl-C again to stop at once')
   signal.addEventListener('abort', onSignal)
   let planAtStart = plan
-  /** Makes the plan again once the ledger is locked. Another run may have changed it since the first plan. */
+  /** Makes the plan again when the ledger is locked. Another run may have changed the ledger since the first plan. */
   async function* rows() {
     planAtStart = await makePlan(list, plan)
     yield* list.rows

@@ -15,7 +15,7 @@ export interface Conclusion {
 
 type Answer = Profile['answers'][number]
 
-/** Turns the answers of a run into a profile, compares it with an earlier one, and decides the exit code. */
+/** Turns the answers of a run into a profile, compares it with an earlier profile, and decides the exit code. */
 export function conclude(
   check: Check,
   answered: readonly AnsweredQuestion[],

@@ -10,9 +10,10 @@ const TIMEOUT_MS = 10_000
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024
 const TOKEN_REFUSED = 'the service refused the token (HTTP 401)'
 
-/** The kind of a response body. */
+/** A classified response body. */
 interface Body {
   readonly kind: 'data' | 'error' | 'other'
+  /** `standard` is an error with a code and a message, `string` is an error with a string. */
   readonly form: 'data' | 'standard' | 'string' | 'other' | 'empty' | 'not JSON' | 'no envelope'
   readonly data?: unknown
   /** The code of an error. */

@@ -85,7 +85,7 @@ export class Check {
     return this.probe.get(endpoints[operation].path ?? '', Object.fromEntries(query), token)
   }
 
-  /** Returns the outcome of a read. Sends it, with the assumed names, if there is no outcome yet. */
+  /** Returns the outcome of a read. Sends the read if it has no outcome yet. */
   async read(operation: ReadOperation): Promise<Outcome> {
     const outcome = this.reads.get(operation) ?? (await this.send(operation))
     this.reads.set(operation, outcome)

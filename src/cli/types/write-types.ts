@@ -79,6 +79,6 @@ function objectType(value: Record<string, unknown>, depth: number): string {
 
 const key = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : literal(name))
 
-/** Quotes a string literal. */
+/** Formats a text as a string literal. */
 const literal = (text: string): string =>
   `'${toVisible(JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"')).replaceAll("'", "\\'")}'`

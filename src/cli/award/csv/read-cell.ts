@@ -45,7 +45,7 @@ export function readXp(cell: string): CellResult<number> {
 
 /** Reads an id, a reason or a campaign. */
 export function readText(cell: string): CellResult<string> {
-  // The parser keeps white space in quotes. `rewardId` ignores it.
+  // The parser keeps white space in quotes. `rewardId` removes it, which would leave an empty reason.
   if (cell.trim() === '') return problem('is empty')
   if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(cell))
     return problem(`is ${shown(cell)}: it contains a line break or a control character`)

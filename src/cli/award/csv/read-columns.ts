@@ -1,6 +1,6 @@
 import { type CommandFailure, usageFailure } from '../../failure.ts'
 
-/** The columns of a list. Others are ignored. */
+/** The columns of a list. Other columns are ignored. */
 export const COLUMNS = ['address', 'xp', 'id', 'reason', 'pid'] as const
 export type Column = (typeof COLUMNS)[number]
 

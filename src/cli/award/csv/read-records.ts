@@ -17,7 +17,7 @@ export interface CsvSyntaxError {
 }
 
 /**
- * Splits a CSV text into records, and calls `onRecord` with each that is not empty.
+ * Splits a CSV text into records, and calls `onRecord` with each record that is not empty.
  *
  * @returns the first syntax error, if any. Reading ends there
  */

@@ -9,7 +9,7 @@ interface Item {
   readonly deps: readonly string[]
 }
 
-/** Returns the dependencies of an item. A quest also needs its tasks. */
+/** Returns the dependencies of an item. A quest also depends on its tasks. */
 const dependenciesOf = ({ deps, actions = [] }: Item): readonly string[] => [...deps, ...actions]
 
 const MISTAKES = [

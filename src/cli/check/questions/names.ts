@@ -19,13 +19,13 @@ import {
 const MAX_SETS = 5
 const PID_NAMES = ['id', 'campaign_id', 'campaign', 'cid']
 
-/** A read whose query names the interface does not document. */
+/** A read with undocumented query names. */
 interface ReadWithAssumedNames {
   readonly operation: ReadOperation
   readonly needs?: readonly (keyof CheckArguments)[]
   /** Sets to try in addition to the sets with other names for `pid`. */
   readonly others?: readonly QueryNames[]
-  /** Returns whether the data proves that the service has read the argument. */
+  /** Returns whether the data proves that the service has read the arguments. */
   readonly isProof: (data: Record<string, unknown>, args: CheckArguments) => boolean
 }
 
@@ -47,7 +47,10 @@ const READS_WITH_ASSUMED_NAMES: readonly ReadWithAssumedNames[] = [
   },
 ]
 
-/** Returns the sets to try: first the assumed set, then sets with the name for `pid` that another read proved. */
+/**
+ * Returns the sets to try, in this order: the assumed set, sets with the name for `pid` that another read proved, sets with
+ * other names for `pid`.
+ */
 function setsToTry({ others = [] }: ReadWithAssumedNames, { queryNames }: Check): readonly QueryNames[] {
   const proven = [...queryNames.values()].find(({ pid }) => pid !== undefined)?.pid
   const known: QueryNames = proven === undefined ? {} : { pid: proven }
