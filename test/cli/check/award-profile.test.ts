@@ -9,7 +9,7 @@ import { localService, TOKEN, WALLET } from './deviation.ts'
 
 const award = { address: WALLET, pid: 'demo', id: 'launch-1', xp: 5 }
 
-/** Creates a client of a service with one platform for wallets and one type of rewards. Makes an award. */
+/** Makes an award on a service with one platform for wallets and one type of reward. Returns its client. */
 async function clientWithAward(platform: string, type: string): Promise<CampaignClient> {
   const service = localService()
   const client = new CampaignClient({
@@ -49,7 +49,7 @@ test('reads the platform from a profile, and whether rewards have amounts', asyn
   ).toBeUndefined()
 })
 
-test('award refuses a profile of another service with exit code 2, and sends nothing', async () => {
+test('exit code 2: award refuses a profile of another service, and sends nothing', async () => {
   const { env, service } = await listeningService()
   const folder = scratchFolder()
   const file = join(folder, 'profile.json')

@@ -28,7 +28,7 @@ test('exit code 0: nothing differs. Prints the table, saves a profile and compar
   const { exitCode, changes, ...profile } = jsonOf(second)
   expect([second.code, exitCode, changes]).toEqual([0, 0, []])
   expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(profile)
-  // The new profile replaces the file: it is not written over the earlier one.
+  // --save creates a new file: the hard link still has the earlier content.
   expect(readFileSync(join(folder, 'earlier.json'), 'utf8')).toBe(saved)
   expect({ ...JSON.parse(saved), checkedAt: '' }).toEqual({ ...profile, checkedAt: '' })
   for (const text of [first.stdout, second.stdout, saved]) {

@@ -48,7 +48,7 @@ interface CheckedOptions {
   readonly address?: string
 }
 
-/** Asks a service with a deviation all questions, without waits between the requests. */
+/** Runs the check on a service with a deviation, without waits between the requests. */
 export async function checked(options: CheckedOptions = {}): Promise<Checked> {
   const { service = localService(), deviation = (_, pass) => pass(), token = TOKEN, address = ADDRESS } = options
   const requests: TransportRequest[] = []

@@ -313,7 +313,7 @@ describe('the token', () => {
     expect(result('shapes.getCampaignInfo')).toBe("can't tell")
   })
 
-  test('replaces an opaque token with a random one', async () => {
+  test('replaces an opaque token with a random token', async () => {
     const { requests, result } = await checked({
       service: createCampaignService({ tokens: ['opaque'] }),
       token: 'opaque',
