@@ -9,7 +9,7 @@ const TIMES = 'Enter a whole number of at least 1, or leave it empty for every r
 const STATUS = 'Enter an HTTP status from 200 to 599.'
 const DELAY = 'Enter a number of milliseconds, at least 0.'
 
-/** The schema of each action's request, by the name of the action. Its messages are shown at the fields of forms. */
+/** The schema of each action's request, by the name of the action. Forms show the messages at their fields. */
 export const ACTION_REQUESTS = {
   listUsers: z.object({ pid: text, find: text, limit: z.int().check(z.gte(1)) }),
   readUser: z.object(user),

@@ -111,7 +111,7 @@ export interface FaultView {
 /** The settings of the server. They stay the same while the command runs. */
 export interface Setup {
   readonly operations: readonly string[]
-  /** Whether the environment has a secret. It is the default for new endpoints. */
+  /** Whether the environment has a secret. New endpoints use that secret by default. */
   readonly hasSecret: boolean
 }
 
@@ -136,7 +136,7 @@ export interface ListChanges<Row> {
 export interface Changes {
   /** Sent with the next poll. */
   readonly revision: string
-  /** Whether `rows` contains all rows. The page must then discard its own. */
+  /** Whether `rows` contains all rows. The page must then discard the rows that it has. */
   readonly isFull: boolean
   readonly requests: ListChanges<RequestRow>
   readonly deliveries: ListChanges<DeliveryRow>
@@ -146,7 +146,7 @@ export interface Changes {
   readonly aheadMs: number
 }
 
-/** The result of each action. Other actions return `null`. */
+/** The results of the actions that return data. All other actions return `null`. */
 interface ActionData {
   readonly listUsers: UserList
   readonly readUser: UserView

@@ -8,7 +8,7 @@ import {
   type ServiceState,
 } from '../protocol.ts'
 
-/** The page polls, because browsers allow six connections per host and each tab would keep one open for a stream. */
+/** The page polls. With a stream, each tab would keep a connection open, and browsers allow six connections per host. */
 const POLL_INTERVAL_MS = 500
 
 /** Rows of the service, newest first. */

@@ -9,7 +9,7 @@ const OMITTED_HEADERS =
 
 const CONTROL = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u
 
-/** Returns the request as a command for sh. It reads the token from the environment; the local service accepts any token. */
+/** Returns the request as a command for sh. The command reads the token from the environment. The default token is `dev`. */
 export function toCurl({ method, url, headers, bodyText }: CurlRequest): string {
   const parts = ['curl']
   if (method !== 'GET') parts.push(`-X ${quote(method)}`)

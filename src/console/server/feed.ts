@@ -24,7 +24,7 @@ export class Feed {
   readonly #unsubscribe: () => void
   readonly #requests = new RecentRows<RequestView>(requestSize)
   readonly #deliveries = new RecentRows<Delivery>(({ body }) => body.length)
-  /** Part of each revision. After a restart, an open page gets all rows. */
+  /** Part of each revision, so that an open page gets all rows after a restart. */
   readonly #processId = randomUUID()
   /** Increases with each change. */
   #revision = 1

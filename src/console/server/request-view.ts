@@ -5,10 +5,10 @@ import { toCurl } from './curl.ts'
 /** Longer values are cut in rows. */
 const MAX_VALUE_LENGTH = 120
 const MAX_SEARCHED_LENGTH = 1000
-/** The same limit as for request bodies, which the service cuts. */
+/** The service cuts request bodies at the same size. */
 const MAX_ANSWER_BYTES = 256_000
 
-/** Fields that name the subject of a request. The first one present is shown. */
+/** Fields that name the subject of a request. The page shows the first field that is present. */
 const SUBJECTS = ['account', 'address', 'code', 'referral', 'url']
 
 /** Returns a request and its answer as the page shows them. */

@@ -42,7 +42,7 @@ export function Form<Name extends string>({ label, onSubmit, children, ...rest }
 }
 
 interface FieldProps {
-  /** The server uses the same name in an error of the field. */
+  /** The name of the field in the values of the form and in errors of the server. */
   readonly name: string
   readonly label: string
   readonly hint?: string
@@ -102,7 +102,7 @@ export const TextField = ({ defaultValue = '', type = 'text', rows, placeholder 
 
 interface SelectFieldProps extends FieldProps {
   readonly options: readonly (readonly [value: string, text: string])[]
-  /** @defaultValue the user's choice */
+  /** The selected option. If absent, the browser keeps the user's choice. */
   readonly value?: string
   readonly onChange?: (value: string) => void
 }

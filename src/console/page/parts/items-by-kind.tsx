@@ -10,7 +10,7 @@ const KINDS = [
 
 interface ItemsByKindProps {
   readonly items: readonly ItemView[]
-  /** Returns remarks on an item; false ones are not shown. */
+  /** Returns remarks on an item. `false` and `undefined` are not shown. */
   readonly notes: (item: ItemView) => readonly (string | false | undefined)[]
   /** Returns the IDs of the items that must be completed first. */
   readonly needs?: (item: ItemView) => readonly string[]

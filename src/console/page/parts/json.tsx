@@ -104,7 +104,7 @@ export const Code = ({ children: text }: { children: string }) => (
   </pre>
 )
 
-/** A text from outside, shown as JSON if it is JSON. */
+/** Untrusted text, shown as JSON if it is JSON. */
 export function Content({ text }: { text: string }) {
   if (text === '') return <p class="muted">Empty</p>
   try {

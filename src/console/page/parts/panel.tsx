@@ -41,13 +41,13 @@ export function Panel({ title, tools, filters, all, children }: PanelProps) {
 
 interface ItemProps {
   readonly title: string
-  /** Path of its list. */
+  /** Path of the list that contains the item. */
   readonly back: string
   readonly tools?: ComponentChildren
   readonly children: ComponentChildren
 }
 
-/** An open item of a list. The tab has the same title. */
+/** An open item of a list. The browser tab shows the same title. */
 export function Item({ title, back, tools, children }: ItemProps) {
   useEffect(() => {
     itemTitle.value = title.slice(0, 60)

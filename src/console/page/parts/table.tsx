@@ -29,7 +29,7 @@ export function Table<Row>({ class: name, columns, rows, keyOf, rowClass }: Tabl
     const updateWindow = () => {
       const height = element.querySelector<HTMLElement>('tr:not(.gap)')?.offsetHeight || ROW_HEIGHT
       const above = scroller.getBoundingClientRect().top - element.getBoundingClientRect().top
-      // The window moves in steps, so that few scroll events render.
+      // The window moves in steps, so that few scroll events cause a render.
       const step = MARGIN / 2
       const first = Math.floor(above / height / step) * step - MARGIN
       const from = Math.max(0, Math.min(first, rows.length - MARGIN))

@@ -3,7 +3,7 @@ import { toVisible } from '../../../shared/text/visible-text.ts'
 
 const MAX_SHOWN = 300
 
-/** Text from outside. Control and direction characters are escaped, and long text is cut. */
+/** Untrusted text. Control and direction characters are escaped, and long text is cut. */
 export const Text = ({ children: text }: { children: string }) => <bdi>{toVisible(cut(text, MAX_SHOWN))}</bdi>
 
 /** Cuts a long text and adds its size. */

@@ -43,7 +43,7 @@ const textOf = (row: DeliveryRow): string =>
 const isSameMessage = (row: DeliveryRow, above: DeliveryRow | undefined): boolean =>
   above !== undefined && (row.redeliveryOf ?? row.id) === (above.redeliveryOf ?? above.id)
 
-/** A cell that is the same for all deliveries of a message. Only their first row shows it. */
+/** A cell that is the same for all deliveries of a message. Only the first row of the message shows it. */
 const ofMessage =
   (cell: (row: DeliveryRow) => ComponentChildren) => (row: DeliveryRow, above: DeliveryRow | undefined) =>
     isSameMessage(row, above) ? <Hidden>{cell(row)}</Hidden> : cell(row)

@@ -7,7 +7,7 @@ import { count } from '../../parts/text.tsx'
 
 const KINDS = ['action_completed', 'quest_completed'] as const
 
-/** Sends an event to its endpoints. */
+/** A form that sends an event to the endpoints. */
 export function EmitEvent() {
   const [kind, setKind] = useState<(typeof KINDS)[number]>('action_completed')
   const [pid, setPid] = useState('')
