@@ -1,4 +1,5 @@
-// Written by `npm run generate compiled-checks` from the schemas in src/endpoints. A test compares the results of both.
+// Written by `npm run generate compiled-checks` from the schemas in src/endpoints.
+// A test compares the results of these functions with those of zod.
 // zod can compile schemas at runtime only with `new Function`, which Workers forbid.
 import { isMetadata } from './fields.ts'
 
