@@ -46,7 +46,7 @@ export interface CallState {
   isSending: boolean
   /** Whether the service may have applied a failed attempt. */
   mayBeApplied: boolean
-  /** Whether the token was renewed after a 401. That happens at most once. */
+  /** Whether the token was renewed after a 401. A call renews it at most once. */
   renewed: boolean
 }
 
@@ -56,7 +56,7 @@ interface Credentials {
   readonly secrets: readonly RegExp[]
 }
 
-/** A token may expire in the queue. After a longer wait than this, it is checked again. */
+/** After a longer wait in the queue, the token is checked again, because it may have expired. */
 const LONG_WAIT_MS = 1_000
 
 /**
@@ -115,8 +115,8 @@ export const timeLeft = ({ startedAt }: CallState, { settings }: PreparedRequest
   startedAt + settings.totalTimeoutMs - performance.now()
 
 /**
- * Returns the time that an attempt needs. With less time left it is not sent: it would probably time out, and the outcome of
- * a write would be unknown.
+ * Returns the time that must be left for an attempt, in milliseconds. With less time, the attempt is not sent: it would
+ * probably time out, and the outcome of a write would be unknown.
  */
 export const minTimeLeft = ({ settings: { timeoutMs, totalTimeoutMs } }: PreparedRequest): number =>
   Math.min(timeoutMs, totalTimeoutMs) / 10
@@ -160,7 +160,7 @@ async function send(
   const request: TransportRequest = {
     method: call.endpoint.method,
     url: prepared.url,
-    // `authorization` comes first: adding a field after the spread is much slower. No option can set this header.
+    // `authorization` comes first: adding a field after the spread is much slower. The spread never contains it.
     headers: { authorization: `Bearer ${token}`, ...prepared.headers },
     body: prepared.body,
     idempotent: call.endpoint.retry !== 'unsafe',

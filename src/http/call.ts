@@ -19,7 +19,7 @@ let calls = 0
 let idPrefix: string | undefined
 
 /**
- * The random prefix makes ids unique across processes and copies of the package. It is created at the first call, because
+ * The random prefix makes IDs unique across processes and copies of the package. It is created at the first call, because
  * Cloudflare Workers forbid random values at start-up.
  */
 function nextCallId(): string {

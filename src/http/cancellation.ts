@@ -1,6 +1,6 @@
 import type { Transport, TransportRequest, TransportResponse } from '../transport.ts'
 
-/** Ends an attempt early. */
+/** Tells a transport to end an attempt early. */
 export interface Cancellation {
   /** The reason of the cancellation; `undefined` before it. */
   readonly reason: unknown
@@ -9,8 +9,8 @@ export interface Cancellation {
 }
 
 /**
- * A `send` with a variant that takes a cancellation instead of a signal. `nodeTransport` has one: creating an `AbortSignal`
- * would take a fifth of its CPU time. The variant is a property of `send`, so a partner's wrapper of `send` gets a signal.
+ * A `send` whose variant `cancellable` takes a cancellation instead of a signal. Creating an `AbortSignal` would take a fifth
+ * of the CPU time of `nodeTransport`. A partner's wrapper of `send` has no variant, so it gets a signal.
  */
 export interface CancellableSend {
   (...args: Parameters<Transport['send']>): Promise<TransportResponse>

@@ -40,8 +40,8 @@ const MAX_ISSUES_IN_MESSAGE = 5
 type ResponseSchema<Data> = Pick<Endpoint<unknown, Data>, 'response' | 'fitsResponse'>
 
 /**
- * Returns the data of an answer. An answer is an error if its HTTP status or its `error` says so: the interface shows errors
- * with `success: true`. Interface: [Errors](/the-service#errors).
+ * Returns the data of an answer. An answer is an error if its HTTP status, `success` or `error` says so: the interface shows
+ * errors with `success: true`. Interface: [Errors](/the-service#errors).
  *
  * @throws Failure for every answer that is not a success
  */
@@ -52,7 +52,7 @@ export function decodeAnswer<Data>(
 ): Data {
   const { status } = answer
   if (isRedirect(status)) throw unexpectedAnswer(status, oneIssue([], `expected an answer; ${explainStatus(status)}`))
-  // A partner's transport may not remove the byte order mark.
+  // Not every transport removes the byte order mark.
   const body = tryParseJson(answer.text.replace(/^\uFEFF/, ''))
   const addressHint = context.addressHint.after(status, body)
   if (status >= 400 || reportsError(body)) throw decodeErrorAnswer(answer, body, { ...context, addressHint })

@@ -35,7 +35,7 @@ const CLASSES: ReadonlyMap<number, ApiErrorClass> = new Map<number, ApiErrorClas
 export interface ErrorAnswerContext {
   /** Patterns of secrets, which are redacted. The service may send them back. */
   readonly secrets: readonly RegExp[]
-  /** Called when the token is refused. */
+  /** Returns the hint for a refused token. */
   readonly tokenHint: () => string
   readonly addressHint: string
 }
@@ -108,7 +108,7 @@ function readError(body: unknown, secrets: readonly RegExp[]): ErrorBody {
   }
 }
 
-/** Whether an error has a code of 408 or 5xx. The code may be text, which the interface does not show. */
+/** Whether an error has a code of 408 or 5xx. The code may be a string, although the interface shows only numbers. */
 function mayBeApplied(error: unknown): boolean {
   const code = isRecord(error) ? error.code : undefined
   const status = typeof code === 'string' || typeof code === 'number' ? Number(code) : Number.NaN
@@ -138,7 +138,7 @@ export function traceHeaders(answer: TransportResponse, secrets: readonly RegExp
   return traced
 }
 
-/** Returns a header. A partner's transport may throw for a missing one. */
+/** Returns a header; `null` if it is absent. A partner's transport may throw for an absent header. */
 function headerOf(answer: TransportResponse, name: string): string | null {
   try {
     const value: unknown = answer.header(name)

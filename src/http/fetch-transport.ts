@@ -34,7 +34,7 @@ async function send(fetch: FetchLike, request: TransportRequest, signal: AbortSi
     try {
       response = await fetch(url, init)
     } catch (error) {
-      // ky would wrap an error that is not a TransportError.
+      // Convert the error here: ky would wrap any error that is not a TransportError.
       throw maybeSent(error)
     }
     if (!isResponse(response)) throw invalidResponse(`fetch must return a Response, got ${typeName(response)}`)
@@ -76,7 +76,7 @@ async function read(response: Response, maxBytes: number, signal: AbortSignal): 
   }
 }
 
-/** Cancels an unread body. In other packages, it may be a Node stream. */
+/** Cancels an unread body. The `fetch` of some packages returns a Node stream as the body. */
 function discard(body: unknown): void {
   const { cancel, destroy } = (body ?? {}) as { cancel?: unknown; destroy?: unknown }
   const end = typeof cancel === 'function' ? cancel : destroy

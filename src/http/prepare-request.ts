@@ -22,7 +22,7 @@ export interface PreparedRequest {
 const JSON_TYPE = 'application/json'
 
 /**
- * Checks the arguments of a call and builds its request. Only declared fields are sent, except `undefined` ones.
+ * Checks the arguments of a call and builds its request. Sends only declared fields that are not `undefined`.
  *
  * @throws InvalidRequestError when an argument or a call option is wrong
  * @throws ConfigurationError when the path of the operation is neither documented nor configured
@@ -92,7 +92,7 @@ function appendOptions(
   }
 }
 
-/** Returns the name that a server reads: many ignore outer white space and read `pid[]` and `pid[0]` as `pid`. */
+/** Returns the name that a server reads: many servers ignore outer white space and read `pid[]` and `pid[0]` as `pid`. */
 const baseName = (name: string): string => name.toLowerCase().replace(/\[.*/s, '').trim()
 
 /** Returns the reasons for which a guard refuses a write. */

@@ -13,7 +13,7 @@ const MAX_CAUSE_DEPTH = 5
  * so that a long text of repeated `eyJ` takes linear time.
  */
 const JWT = /(?<![\w-])((?:(?!eyJ)[\w-])*)eyJ[\w-]*\.[\w-]*\.[\w-]*/g
-/** A token after "Bearer". It needs 20 characters or a digit: "missing bearer token" is prose. */
+/** A token after "Bearer". It must have 20 characters or a digit, so that "missing bearer token" does not match. */
 const BEARER = /(?<![a-z])(bearer(?:\s|%20|\+)+)(?=[^\s"',;]{20}|[^\s"',;]*\d)[^\s"',;]{8,}/gi
 /** The credentials of a proxy in a header. */
 const BASIC = /(?<=authorization\W{1,4})(basic\s+)[\w+/=-]+/gi

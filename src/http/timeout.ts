@@ -1,6 +1,6 @@
 import { AttemptCancellation, onAbort } from './cancellation.ts'
 
-/** The default rejection of `withTimeout` after the timeout. It is used in this folder only. */
+/** The default rejection of `withTimeout` after the timeout. */
 export const TIMED_OUT = Symbol('timed out')
 
 /**
@@ -58,7 +58,7 @@ export function wait(ms: number, signal: AbortSignal | undefined): Promise<void>
   })
 }
 
-/** Returns the reason of a signal. Some polyfills set none; then it is an `AbortError`, as in native signals. */
+/** Returns the reason of a signal. If a polyfill sets no reason, returns an `AbortError`, as native signals do. */
 export const reasonOf = ({ reason }: AbortSignal): unknown => (reason === undefined ? abortError() : reason)
 
 /** Returns the reason if it is an error, otherwise an `AbortError`: a partner's `fetch` expects an error. */

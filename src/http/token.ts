@@ -82,12 +82,12 @@ export class AccessTokens {
         .then(resolve, reject)
         .finally(() => clearTimeout(timer))
     })
-    const forget = (): void => {
+    const clearPending = (): void => {
       this.#pending = undefined
     }
     this.#pending = pending
-    // Also handles the rejection: all callers may have stopped waiting.
-    pending.then(forget, forget)
+    // Handles a rejection, too, because all callers may have stopped waiting.
+    pending.then(clearPending, clearPending)
     return pending
   }
 

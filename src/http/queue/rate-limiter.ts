@@ -1,6 +1,6 @@
 import { MAX_PAUSE_MS } from '../retry-after.ts'
 
-/** Timers fire late. A start that is late by at most this much does not delay the next one. */
+/** Timers fire late. A start that is late by at most this much does not delay the next start. */
 const MAX_DRIFT_MS = 20
 /** Above the threshold, a window of `n` grows by 1 after 50 × `n` answers. */
 const SLOW_GROWTH = 50
@@ -17,11 +17,11 @@ export class RateLimiter {
   readonly #intervalMs: number
   #nextStart = Number.NEGATIVE_INFINITY
   #pausedUntil = Number.NEGATIVE_INFINITY
-  /** A `Retry-After` that is too long to wait for. Calls fail with it until `until`. */
+  /** A `Retry-After` that is too long to wait for. Calls fail until the time `until`. */
   #refusal = { until: Number.NEGATIVE_INFINITY, retryAfterMs: 0 }
   /** Maximum number of attempts in flight. */
   #window = Number.POSITIVE_INFINITY
-  /** Above this size the window grows slowly. It is half of the size that led to the last 429. */
+  /** Above this size the window grows slowly. The threshold is half of the size that led to the last 429. */
   #threshold = Number.POSITIVE_INFINITY
   /** Attempts in flight that were sent after the last pause. */
   #inFlight = 0
@@ -31,7 +31,7 @@ export class RateLimiter {
   #answers = 0
   /** The last value above 0 that `#answers` had at a 429. */
   #earlierAnswers = 0
-  /** 1 after the first pause, and 1 more for each later pause that was too short. The backoff grows with it. */
+  /** 1 after the first pause, and 1 more for each later pause that was too short. The backoff grows with this number. */
   #shortPauses = 0
 
   constructor(requestsPerSecond = Number.POSITIVE_INFINITY) {
@@ -44,8 +44,8 @@ export class RateLimiter {
   }
 
   /**
-   * Whether the next attempt is likely to get a 429. Either few answers have arrived since the last pause, or the attempts
-   * since that pause have reached half of the answers that came before it.
+   * Whether the next attempt is likely to get a 429: few answers have arrived since the last pause, or the attempts since the
+   * pause have reached half of `#earlierAnswers`.
    */
   get isRisky(): boolean {
     if (this.#pauses === 0) return false
@@ -68,7 +68,7 @@ export class RateLimiter {
     return now < this.#refusal.until ? this.#refusal.retryAfterMs : undefined
   }
 
-  /** Records the start of an attempt. Returns the number of pauses so far, an argument of the other `record` methods. */
+  /** Records the start of an attempt. Returns the number of pauses so far: pass it to the other `record` methods. */
   recordStart(now: number): number {
     this.#inFlight++
     const isLate = now - this.#nextStart > MAX_DRIFT_MS
@@ -99,13 +99,13 @@ export class RateLimiter {
   /**
    * Records a 429.
    *
-   * @param backoffMs - returns the pause if there is no `Retry-After`. Its argument is 1 for the first pause, and grows.
+   * @param backoffMs - returns the pause for a value of `#shortPauses`; called if there is no `Retry-After`
    */
   record429(pauses: number, now: number, retryAfterMs: number | undefined, backoffMs: (nth: number) => number): void {
     if (pauses === this.#pauses) {
       this.#pauses++
       if (this.#answers === 0 || this.#shortPauses === 0) this.#shortPauses++
-      // Without an answer, the pause was too short. That says nothing about the size of the window.
+      // Without an answer, only the pause was too short: keep the threshold.
       if (this.#answers > 0) {
         this.#threshold = Math.max(1, Math.floor(Math.min(this.#window, this.#inFlight, this.#answers) / 2))
         this.#earlierAnswers = this.#answers

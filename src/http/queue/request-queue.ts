@@ -19,7 +19,7 @@ interface Entry {
   readonly refuse: (reason: Failure) => void
 }
 
-/** The calls that wait for one token, in order. */
+/** The waiting calls of one token, in order. */
 class TokenQueue {
   readonly limiter: RateLimiter
   /** Indexed by `Entry.retry`. */
@@ -44,8 +44,8 @@ class TokenQueue {
   }
 
   /**
-   * Removes and returns the next entry. Retries go before first attempts. If a 429 is likely, the calls with the most
-   * retries left go first; otherwise those with the fewest.
+   * Removes and returns the next entry. Retries go before first attempts. If a 429 is likely, the calls with the fewest
+   * retries so far go first; otherwise the calls with the most.
    */
   take(): Entry | undefined {
     const [firstAttempts = [], ...retries] = this.#entries
@@ -60,12 +60,12 @@ class TokenQueue {
   }
 }
 
-/** When there are this many queues, a new queue first removes the idle queues. */
+/** If there are this many queues, the idle queues are removed before a new queue is added. */
 const MAX_IDLE_QUEUES = 100
 
 /**
  * Admits attempts in order. Derived clients share one queue and its `maxConcurrency`. Pauses and rates belong to a token,
- * so that a 429 of one tenant does not delay the others.
+ * so that a 429 of one tenant does not delay other tenants.
  */
 export class RequestQueue {
   readonly #maxConcurrency: number
@@ -142,7 +142,8 @@ export class RequestQueue {
   /**
    * Records a 429. Call it before {@link release}.
    *
-   * @param backoffMs - returns the pause if there is no `Retry-After`. Its argument is 1 for the first pause, and grows.
+   * @param backoffMs - returns the pause if there is no `Retry-After`. Its argument is 1 for the first pause, and
+   *   increases after each pause that was too short
    */
   record429({ queue, pauses }: Admission, retryAfterMs: number | undefined, backoffMs: (nth: number) => number): void {
     const now = performance.now()
@@ -177,7 +178,7 @@ export class RequestQueue {
     }
   }
 
-  /** Admits the attempts that are due, round-robin over the tokens, and sets a timer for the next one. */
+  /** Admits the attempts that are due, round-robin over the tokens, and sets a timer for the next attempt. */
   #admitNext(): void {
     clearTimeout(this.#timer)
     while (this.#inFlight < this.#maxConcurrency) {
@@ -195,7 +196,7 @@ export class RequestQueue {
     }
   }
 
-  /** Returns the token with the earliest start among those with waiting calls; on a tie, the least recently admitted. */
+  /** Returns the token whose waiting calls may start first; on a tie, the token that was admitted least recently. */
   #nextToken(): unknown {
     let next: unknown
     let earliest = Number.POSITIVE_INFINITY
