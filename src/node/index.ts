@@ -14,8 +14,8 @@ export type { NodeAgent, NodeTransport, NodeTransportOptions } from './options.t
  * CPU time of `fetch`. Several clients may share a transport.
  *
  * The transport keeps connections open between requests and decompresses gzip, deflate and br. A write that must not be
- * sent twice uses a new connection, or one that was used within the last second. An older connection might be closed by the
- * server just as the write arrives, and the outcome would be unknown.
+ * sent twice uses a new connection, or a connection that was used within the last second. The server might close a
+ * connection that has been idle for longer just as the write arrives, and the outcome would be unknown.
  *
  * @param options - Your own agent, or settings of the built-in agents.
  * @throws ConfigurationError when an option is wrong, or `agent` is combined with `maxSockets` or `keepAliveMs`.

@@ -25,7 +25,7 @@ export interface NodeTransportOptions {
    */
   readonly maxSockets?: number | undefined
   /**
-   * Maximum age of an idle connection in milliseconds. A server's `Keep-Alive: timeout` shortens it. Many servers close idle
+   * Maximum idle time of a connection in milliseconds. A server's `Keep-Alive: timeout` shortens it. Many servers close idle
    * connections after 5 s, and a request written at that moment is lost.
    *
    * @defaultValue 4000
@@ -36,8 +36,8 @@ export interface NodeTransportOptions {
 /** The transport that `nodeTransport` returns. */
 export interface NodeTransport extends Transport {
   /**
-   * Closes all connections. Pending and later requests fail with `TransportError`. A second call does nothing. Calling it is
-   * optional: idle connections do not keep the process alive.
+   * Closes all connections. Pending and later requests fail with `TransportError`. A second call does nothing. You need not
+   * call this method: idle connections do not keep the process alive.
    */
   close(): void
 }

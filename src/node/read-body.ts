@@ -9,7 +9,7 @@ export const ACCEPTED_ENCODINGS = 'gzip, deflate, br'
 /** Maximum number of encodings of one body, as in Node's `fetch`. */
 const MAX_ENCODINGS = 5
 
-/** A complete body, an incomplete one, or `'too_large'`. */
+/** A complete body, an incomplete body, or `'too_large'`. */
 export type BodyOutcome =
   | { readonly text: string; readonly complete: true }
   | { readonly text: string; readonly complete: false; readonly cause: Error }
@@ -24,11 +24,11 @@ export function readBody(answer: IncomingMessage, maxBytes: number, done: (outco
   const chunks = new ByteChunks()
   const text = (): string => new TextDecoder().decode(chunks.concat())
   let length = 0
-  const broken = (cause: Error): void => done({ text: text(), complete: false, cause })
+  const finishIncomplete = (cause: Error): void => done({ text: text(), complete: false, cause })
 
   const encodings = encodingsOf(answer.headers['content-encoding'])
   if (encodings.length > MAX_ENCODINGS) {
-    broken(new Error(`the answer is encoded ${encodings.length} times; at most ${MAX_ENCODINGS} are decoded`))
+    finishIncomplete(new Error(`the answer is encoded ${encodings.length} times; at most ${MAX_ENCODINGS} are decoded`))
     return
   }
   const decoders = decodersOf(encodings)
@@ -51,11 +51,11 @@ export function readBody(answer: IncomingMessage, maxBytes: number, done: (outco
   })
   let arrived = false
   answer.once('data', () => (arrived = true))
-  // Some servers send `content-encoding` with an empty body. The decoders of gzip and br report it as truncated.
+  // Some servers send `content-encoding` with an empty body. The decoders of gzip and br report an empty body as truncated.
   const onDecodeError = (error: Error): void =>
-    arrived || !answer.complete ? broken(error) : done({ text: '', complete: true })
+    arrived || !answer.complete ? finishIncomplete(error) : done({ text: '', complete: true })
   for (const decoder of decoders) decoder.on('error', onDecodeError)
-  answer.on('error', broken)
+  answer.on('error', finishIncomplete)
 }
 
 /** Returns the encodings of a header in the order in which they were applied. */

@@ -13,8 +13,8 @@ export interface Route {
   readonly origin: Origin
   readonly agent: Agent
   /**
-   * Each function ends one request in flight, with an error message. An array: a busy `Set` keeps deleted elements in
-   * memory until the next full garbage collection.
+   * Each function ends one request in flight, with an error message. This is an array, because a busy `Set` keeps deleted
+   * elements in memory until the next full garbage collection.
    */
   readonly inFlight: ((reason: string) => void)[]
 }
@@ -70,7 +70,7 @@ export function sendRequest(
     // Emitted before the request is written.
     outgoing.on('socket', (socket: Duplex) => {
       if (!request.idempotent && !isFresh(outgoing, socket)) {
-        // Try the next socket. The stale one is destroyed with the request, so the number of tries is limited.
+        // Try the next socket. The stale socket is destroyed with the request, so the number of tries is limited.
         settle(() => {
           outgoing.destroy()
           resolve(sendRequest(request, route, cancellation))
@@ -128,7 +128,7 @@ function open({ method, url, headers }: TransportRequest, { origin, agent }: Rou
   return (origin.encrypted ? https : http).request({
     method,
     agent,
-    // Proxy agents need it to find their idle connections.
+    // Proxy agents need `protocol` to find their idle connections.
     protocol: origin.encrypted ? 'https:' : 'http:',
     host: origin.host,
     port: origin.port,

@@ -29,7 +29,7 @@ export class SentTracker {
     const { secureConnecting } = socket as { secureConnecting?: boolean }
     if (isExactly(socket, TLSSocket) && secureConnecting) {
       socket.once('secureConnect', sent)
-      // A TLSSocket that tls.connect() did not create emits only 'secure'. If its certificate was refused, it is destroyed.
+      // A TLSSocket that tls.connect() did not create emits only 'secure'. A refused certificate destroys it.
       socket.once('secure', () => socket.destroyed || sent())
     } else if (isExactly(socket, Socket) && socket.pending) {
       socket.once('connect', sent)
