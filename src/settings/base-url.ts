@@ -7,16 +7,16 @@ export const baseUrlRule: OptionRule = (value) => {
   const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined
   if (url === undefined) return 'must be an absolute URL such as https://host/api/v1'
   const problems: OptionProblem[] = []
-  const complain = (message: string): number => problems.push({ path: [], message })
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') complain('must be an https URL')
-  if (url.username !== '' || url.password !== '') complain('must not contain credentials; pass accessToken')
+  const addProblem = (message: string): number => problems.push({ path: [], message })
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') addProblem('must be an https URL')
+  if (url.username !== '' || url.password !== '') addProblem('must not contain credentials; pass accessToken')
   // `search` and `hash` do not show an empty query or fragment, but `href` does.
-  if (url.href.includes('?')) complain('must not contain a query; pass query with a call')
-  if (url.href.includes('#')) complain('must not contain a fragment')
+  if (url.href.includes('?')) addProblem('must not contain a query; pass query with a call')
+  if (url.href.includes('#')) addProblem('must not contain a fragment')
   return problems
 }
 
-/** Checks `baseUrl` with the other options. It must be a valid URL. */
+/** Checks `baseUrl` with the other options. `baseUrl` must be a valid URL. */
 export function baseUrlProblems({
   baseUrl,
   allowInsecureHttp,
@@ -25,12 +25,12 @@ export function baseUrlProblems({
 }: CampaignClientOptions): OptionProblem[] {
   const { href, protocol, hostname, port } = new URL(baseUrl)
   const problems: OptionProblem[] = []
-  const complain = (message: string): number => problems.push({ path: ['baseUrl'], message })
+  const addProblem = (message: string): number => problems.push({ path: ['baseUrl'], message })
   if (protocol === 'http:' && allowInsecureHttp !== true && !isLoopback(hostname)) {
-    complain('must be https, because http sends the token unencrypted; allowInsecureHttp: true accepts it')
+    addProblem('must be https, because http sends the token unencrypted; allowInsecureHttp: true accepts it')
   }
   if (fetch === undefined && transport === undefined && port !== '' && isForbiddenPort(Number(port))) {
-    complain(`must not use port ${port}, which fetch refuses; use another port or a transport`)
+    addProblem(`must not use port ${port}, which fetch refuses; use another port or a transport`)
   }
   const transportProblem = transport?.baseUrlProblem?.(href.endsWith('/') ? href : `${href}/`)
   if (transportProblem !== undefined) problems.push({ path: [], message: transportProblem })

@@ -21,7 +21,7 @@ import { bearerToken } from './secrets.ts'
 export interface ClientSettings {
   /** Ends with a slash. */
   readonly baseUrl: string
-  /** A trimmed token, or a function that returns one. */
+  /** A trimmed token, or a function that returns a token. */
   readonly accessToken: string | AccessTokenSource
   readonly timeoutMs: number
   readonly totalTimeoutMs: number
@@ -69,7 +69,10 @@ const copyOfQueryNames = (queryNames: object): object =>
     Object.entries(queryNames).map(([operation, names]) => [operation, isRecord(names) ? { ...names } : names]),
   )
 
-/** Keeps unknown fields of a plain object, so that the rules report misspelt names. A class instance may have other fields. */
+/**
+ * Binds hooks to their object. Keeps the unknown fields of a plain object, so that the rules report misspelt names. Omits the
+ * unknown fields of a class instance.
+ */
 function boundHooks(hooks: Record<string, unknown>): object {
   const prototype: unknown = Object.getPrototypeOf(hooks)
   const isInstance = prototype !== null && Object.getPrototypeOf(prototype) !== null

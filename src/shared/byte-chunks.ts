@@ -1,7 +1,7 @@
-/** Each chunk needs about 200 bytes of memory in addition to its content. */
+/** The number of chunks that are joined. Each chunk needs about 200 bytes of memory in addition to its content. */
 const MAX_LOOSE_CHUNKS = 256
 
-/** Collects the chunks of a body. Joins small chunks, so that they need little more memory than their content. */
+/** Collects the chunks of a body. Joins chunks to save memory. */
 export class ByteChunks {
   readonly #joined: Uint8Array[] = []
   #loose: Uint8Array[] = []

@@ -30,7 +30,7 @@ export interface ClientInternals {
   refusalsOfAward(award: Readonly<Record<string, unknown>>): readonly Refusal[]
 }
 
-/** Returns the internals of a value that is a client of this package. */
+/** Returns the internals of a client of this package; `undefined` for any other value. */
 export function clientInternals(value: unknown): ClientInternals | undefined {
   return typeof value === 'object' && value !== null && CLIENT_INTERNALS in value
     ? (value[CLIENT_INTERNALS] as ClientInternals | undefined)

@@ -83,7 +83,7 @@ export const optional =
   (value) =>
     value === undefined ? undefined : rule(value)
 
-/** The rule for an option object inside another one. */
+/** The rule for an option object inside another option object. */
 export const nested =
   (rules: Readonly<Record<string, OptionRule>>): OptionRule =>
   (value) =>

@@ -1,4 +1,4 @@
-/** Limits the number of tasks that run at once. The others wait in order. */
+/** Limits the number of tasks that run at once. Further tasks wait in order. */
 export class Semaphore {
   #free: number
   readonly #waiting: (() => void)[] = []
