@@ -18,7 +18,7 @@ export interface ErrorContext {
   cause?: unknown
 }
 
-/** The issues of an error. The error keeps the first 20 and counts the others. */
+/** The issues of an error. The error keeps the first 20 issues and the number of further issues. */
 export interface IssuesInit {
   issues: readonly Issue[]
   moreIssues?: number | undefined

@@ -31,7 +31,7 @@ export interface RequestEvent extends CallEvent {
 /** An answer with any status has arrived. */
 export interface ResponseEvent extends RequestEvent {
   readonly status: number
-  /** From sending to the last byte of the body, in milliseconds. */
+  /** The time from sending the request to the last byte of the body, in milliseconds. */
   readonly durationMs: number
   /** Headers that help to trace the answer, such as `x-request-id`. Never cookies or credentials. */
   readonly headers: Readonly<Record<string, string>>
@@ -80,7 +80,7 @@ export interface ClientHooks {
   readonly onEnd?: ((event: EndEvent) => void) | undefined
 }
 
-/** Limits the requests of a client. Further calls wait in a queue, within their `totalTimeoutMs`. */
+/** Limits the requests of a client. Calls above a limit wait in a queue, within their `totalTimeoutMs`. */
 export interface RequestLimits {
   /**
    * Maximum number of requests in flight, shared with all clients derived by `with`. 1 or more.
@@ -96,7 +96,7 @@ export interface RequestLimits {
   readonly requestsPerSecond?: number | undefined
 }
 
-/** Limits the writes of a client. Other writes fail with `InvalidRequestError` before anything is sent. */
+/** Limits the writes of a client. A write outside the limits fails with `InvalidRequestError`; nothing is sent. */
 export interface WriteGuard {
   /** IDs of the campaigns that the client may write to. If set, writes without a campaign fail, too. */
   readonly campaigns?: readonly string[] | undefined
@@ -135,11 +135,11 @@ export interface FetchLikeResponse {
 }
 
 /**
- * A function like `fetch`: the global one, a wrapper around it, or the `fetch` of a package such as undici. The URL is a
- * string.
+ * A function like `fetch`: the global `fetch`, a wrapper around it, or the `fetch` of a package such as undici. The client
+ * passes the URL as a string.
  *
- * After a rejection, the client assumes that the request may have been sent. If it certainly was not, reject with a
- * `TransportError` with `sent: false`.
+ * After a rejection, the client assumes that the request may have been sent. If the request was certainly not sent, reject
+ * with a `TransportError` that has `sent: false`.
  */
 export type FetchLike = (url: string, init: FetchLikeInit) => Promise<FetchLikeResponse>
 

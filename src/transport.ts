@@ -60,7 +60,7 @@ export interface TransportErrorInit {
   cause?: unknown
 }
 
-/** Shared by all copies of the package in a process. */
+/** The property that marks a `TransportError`. All copies of the package in a process use the same name. */
 const BRAND = '@@campaign-client/transport-error'
 
 /**
@@ -99,7 +99,7 @@ export class TransportError extends Error {
   }
 }
 
-/** Whether a status is 0, 1xx or 3xx. The client does not follow redirects or read their bodies. */
+/** Whether the client treats a status as a redirect: 0, 1xx or 3xx. It does not follow redirects or read their bodies. */
 export const isRedirect = (status: number): boolean => status < 200 || (status >= 300 && status < 400)
 
 /** Whether a value is a {@link TransportResponse}. A partner's transport may return anything. */
