@@ -37,7 +37,7 @@ export interface ResponseEvent extends RequestEvent {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** An attempt has failed and another will follow. */
+/** An attempt has failed and a retry will follow. */
 export interface RetryEvent extends RequestEvent {
   /** The wait before the next attempt, in milliseconds. */
   readonly delayMs: number
@@ -204,7 +204,7 @@ export interface CampaignClientOptions {
    */
   readonly allowInsecureHttp?: boolean | undefined
   /**
-   * The names of query parameters that the interface does not show.
+   * The names of query parameters, by operation and argument. Only names that the interface does not show can be set.
    *
    * @defaultValue the names of the arguments (assumed)
    */

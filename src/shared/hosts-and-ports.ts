@@ -12,5 +12,5 @@ const FORBIDDEN_PORTS: ReadonlySet<number> = new Set([
   6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
 ])
 
-/** Whether `fetch` refuses to connect to the port. Its error then looks like a network failure. */
+/** Whether `fetch` refuses to connect to the port. The error of `fetch` then looks like a network failure. */
 export const isForbiddenPort = (port: number): boolean => FORBIDDEN_PORTS.has(port)

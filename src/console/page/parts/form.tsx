@@ -9,7 +9,7 @@ const ProblemContext = createContext<Problem | undefined>(undefined)
 interface FormProps<Name extends string> {
   readonly label: string
   readonly class?: string
-  /** Performs the action with the values of the fields. The form shows an error at the wrong field or at the end. */
+  /** Performs the action with the values of the fields. The form shows an error at its field or at the end. */
   readonly onSubmit: (values: Readonly<Record<Name, string>>) => Promise<unknown>
   readonly children: ComponentChildren
 }
