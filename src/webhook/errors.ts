@@ -1,6 +1,6 @@
 import { CampaignError, type LeaseErrorCode, type WebhookErrorCode } from '../shared/campaign-error.ts'
 
-/** The HTTP status that answers a refused message. */
+/** The HTTP status of the answer to a refused message. */
 export type WebhookErrorStatus = 400 | 401 | 500
 
 const REFUSALS: Readonly<Record<WebhookErrorCode, readonly [WebhookErrorStatus, string]>> = {
@@ -79,8 +79,8 @@ export class DiscardEvent extends CampaignError {
 }
 
 /**
- * The `reason` of a handler's signal. `onError` receives it too. Another receiver may now handle the same message: stop, and
- * write nothing more.
+ * The `reason` of a handler's signal. Another receiver may now handle the same message, so the handler must stop and write
+ * nothing more. `onError` receives the error too.
  */
 export class LeaseError extends CampaignError {
   /** @internal */

@@ -17,8 +17,8 @@ import { jsonSerializations } from './json-serializations.ts'
  * @param secret - as for `verifyWebhook`
  * @param rawBody - as for `verifyWebhook`; a parsed body is diagnosed too
  * @param header - as for `verifyWebhook`
- * @returns the findings, in the order header, body, secret. Empty when the message verifies with the secret, or with
- * the first of a list. `unexplained` when no known cause fits.
+ * @returns the findings, in the order header, body, secret. Empty when the message is signed with the secret, or with the
+ * first secret of a list. `unexplained` when no known cause fits.
  * @throws TypeError when the secret is unusable
  *
  * @example
@@ -44,13 +44,13 @@ export function diagnoseWebhook(secret: WebhookSecret, rawBody: RawBody, header:
 /** Diagnoses a header without its body. */
 export const diagnoseHeader = (header: unknown): Finding[] => readHeader(header).codes.map(finding)
 
-/** A body that may have been signed, and the fault that changed it. */
+/** A body that may have been signed, and the code that explains why the received body differs from it. */
 interface BodyVariant {
   code?: FindingCode
   body: string | Uint8Array
 }
 
-/** Reads signatures in other formats too. Never used to accept a message. */
+/** Reads the signature, also in formats that the service does not send. Never used to accept a message. */
 function readHeader(header: unknown): { codes: FindingCode[]; digits?: string } {
   const signature = readSignature(header)
   if (signature.ok) return { codes: [], digits: signature.digits }
@@ -70,13 +70,13 @@ function readHeader(header: unknown): { codes: FindingCode[]; digits?: string } 
   return { codes: [...codes, 'base64_signature'], digits: toHex(bytes) }
 }
 
-/** Returns the faults of a body that are visible without a signature. */
+/** Returns the codes that follow from the body alone. */
 function codesOfBody(body: string | Uint8Array | undefined, given: unknown): FindingCode[] {
   if (given === undefined || given === null || body?.length === 0) return ['missing_body']
   return body === undefined || body === '[object Object]' ? ['parsed_body'] : []
 }
 
-/** Returns the smallest set of faults with which the signature matches, or `undefined`. */
+/** Returns the fewest codes that together explain the signature, or `undefined`. */
 function findCause(
   keys: readonly WebhookKey[],
   body: string | Uint8Array | undefined,
@@ -87,9 +87,9 @@ function findCause(
   let fewest: FindingCode[] | undefined
   for (const variant of body === undefined ? serializationsOf(given, 'parsed_body') : bodyVariants(body)) {
     for (const { codes, key } of secrets) {
-      const faults = variant.code === undefined ? codes : [variant.code, ...codes]
-      if (fewest !== undefined && faults.length >= fewest.length) continue
-      if (hmacSha256Hex(key, variant.body) === digits) fewest = faults
+      const allCodes = variant.code === undefined ? codes : [variant.code, ...codes]
+      if (fewest !== undefined && allCodes.length >= fewest.length) continue
+      if (hmacSha256Hex(key, variant.body) === digits) fewest = allCodes
     }
   }
   return fewest

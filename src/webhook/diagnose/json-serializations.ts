@@ -1,11 +1,11 @@
-/** Yields the texts that common JSON libraries write for a value. Yields nothing for a value that has no JSON. */
+/** Yields the texts that common JSON libraries write for a value. Yields nothing for a value that JSON cannot represent. */
 export function* jsonSerializations(value: unknown): Generator<string> {
   for (const layout of LAYOUTS) {
     let text: string | undefined
     try {
       text = layout(value)
     } catch {
-      // A cycle, a bigint, or too many levels.
+      // The value has a cycle, a bigint, or too many levels.
     }
     if (text === undefined) return
     for (const writeEscapes of ESCAPES) yield writeEscapes(text)

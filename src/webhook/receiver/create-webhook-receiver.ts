@@ -39,8 +39,8 @@ export interface WebhookReceiver {
   /**
    * Answers an event of API Gateway (REST and HTTP APIs), of an application load balancer or of a function URL.
    *
-   * Answers when the handler has ended, even if that is after `deadlineMs`: Lambda freezes the function after the answer. If
-   * the gateway times out first, the invocation continues, and a later attempt finds the message done. Pass the context
+   * Answers when the handler has ended, even after `deadlineMs`: Lambda freezes the function after the answer. If the
+   * gateway times out first, the invocation continues, and a later attempt finds the message done. Pass the context
    * too: the signal of the handler then fires 2 s before the function times out. If the remaining time is less than 5 s, the
    * signal fires after 60 % of that time.
    *
@@ -75,7 +75,7 @@ export interface WebhookReceiver {
  * | the handler stopped because its signal fired | 503 and Retry-After |
  * | the store or the secret is unavailable, or the receiver is closing | 503 and Retry-After |
  * | the handler threw; its claim is released before the answer | 500 |
- * | the signature is missing, malformed or wrong; the answers do not differ | 401 |
+ * | the signature is missing, malformed or wrong; all three get the same answer | 401 |
  * | the body is longer than `maxBodyBytes` | 413 |
  * | the method is not POST | 405 and Allow |
  * | the message is signed but malformed, or the sender disconnected | 400 |
@@ -85,10 +85,10 @@ export interface WebhookReceiver {
  * A message of an undocumented kind is handled too, with `kind: 'unknown'`.
  *
  * Every message is handled at least once while the service retries, and never by two handlers at once during a lease.
- * `runOnce` of the PostgreSQL store applies its writes exactly once. When the handler succeeds and the store cannot record
- * the success, the answer is 200, because a retry would run the handler again; `onError` receives the failure. The receiver
- * tries to record the success up to five times. The answer waits for the first attempt, at most two seconds. The signature
- * contains no time stamp: only the record of done messages, kept for `retainMs`, prevents replays.
+ * Writes in `runOnce` of the PostgreSQL store take effect exactly once. When the handler succeeds and the store cannot
+ * record the success, the answer is 200, because a retry would run the handler again; `onError` receives the failure. The
+ * receiver tries to record the success up to five times. The answer waits for the first attempt, at most two seconds. The
+ * signature contains no time stamp: only the record of done messages, kept for `retainMs`, prevents replays.
  *
  * ```ts
  * const receiver = createWebhookReceiver({

@@ -1,7 +1,7 @@
 /** The result of {@link Deadline.meet} when the time is up. */
 export const LATE: unique symbol = Symbol('late')
 
-/** A time limit of one request. Keeps a Node process alive until it is cleared. Call `clear()` in a `finally`. */
+/** The time limit of one request. Its timer keeps a Node process alive, so call `clear()` in a `finally`. */
 export class Deadline {
   /** The time limit in milliseconds. */
   readonly delayMs: number
@@ -32,7 +32,7 @@ export class Deadline {
     this.#callbacks.push(callback)
   }
 
-  /** Resolves like `promise`, or to `LATE` when the time is up first. Ignores a rejection after that. */
+  /** Resolves like `promise`, or to `LATE` when the time is up first. Ignores a later rejection. */
   meet<T>(promise: PromiseLike<T>): Promise<T | typeof LATE> {
     return new Promise((resolve, reject) => {
       this.onPassed(() => resolve(LATE))

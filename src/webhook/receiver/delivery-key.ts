@@ -1,13 +1,14 @@
 import { sha256Hex } from '#hmac'
 
-/** The maximum length in characters. It fits the index of any database, even with three bytes per character. */
+/** The maximum length of a key in characters. Even with three bytes per character, a key fits the index of any database. */
 const MAX_KEY_LENGTH = 512
 
 /**
  * Returns the key of a delivery in the store: the endpoint and the id of the message.
  *
- * JSON separates the two unambiguously, and escapes NUL and lone surrogates, which some databases refuse. If the key is too
- * long, it is an array of three elements with a digest. A short key has two elements, so the two never collide.
+ * The key is a JSON array, so that different pairs never have the same key. JSON escapes NUL and lone surrogates, which
+ * some databases refuse. A key that would be too long is replaced by a digest. Its array has three elements instead of two,
+ * so that it never equals a short key.
  */
 export function deliveryKey(endpoint: string, id: string): string {
   const key = JSON.stringify([endpoint, id])

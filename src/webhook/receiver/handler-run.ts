@@ -12,21 +12,21 @@ export interface HandlerRunOptions {
   retainMs: number
   runLimit: RunLimit
   handle: WebhookHandler
-  /** Whether `outcome` waits for every attempt to complete or release the delivery, and not only for the first one. */
+  /** Whether `outcome` waits for all attempts to complete or release the delivery. Otherwise, it waits for the first. */
   answerAfterRecording: boolean
   /** Called when the handler has ended. `startedAt` is a time of `performance.now()`. */
   onEnd(outcome: RunOutcome, startedAt: number): void
 }
 
 /**
- * One run of the handler for a claimed delivery. After a success it completes the delivery, which records it as done.
- * Otherwise it releases the delivery, so that another attempt can claim it.
+ * One run of the handler for a claimed delivery. After a success, completes the delivery, which records it as done.
+ * Otherwise releases the delivery, so that another attempt can claim it.
  *
  * When the handler has succeeded, the outcome is a success even if the store cannot record it: an error answer would cause
  * a retry, and the retry would run the handler again.
  */
 export class HandlerRun {
-  /** Resolves when the sender may be answered: after the first attempt to complete or release. Never rejects. */
+  /** Resolves when the sender may be answered. Never rejects. */
   readonly outcome: Promise<RunOutcome>
   /** Resolves when the delivery is completed or released, or all attempts have failed. Never rejects. */
   readonly settled: Promise<void>

@@ -13,14 +13,14 @@ export interface RunLimit {
 /**
  * Extends a lease three times per `leaseMs` while the handler runs, and aborts `signal` when the handler must stop.
  *
- * `leaseMs` is counted from just before each call of the store. The lease therefore ends here before it ends in the store, and
- * the signal fires before another receiver can claim the delivery.
+ * Counts `leaseMs` from just before each call of the store. The store counts from a later time. The signal therefore fires
+ * before another receiver can claim the delivery.
  */
 export class Lease {
   readonly #claim: ClaimedDelivery
   readonly #limit: RunLimit
   readonly #controller = new AbortController()
-  /** All times are times of `performance.now()`. */
+  /** A time of `performance.now()`, like all times in this class. */
   #expiresAt: number
   #extendAt: number
   /** When the pending extension was sent; `undefined` if none is pending. */
@@ -110,7 +110,7 @@ export class Lease {
     this.#expiresAt = Math.max(this.#expiresAt, sentAt + leaseMs)
     if (this.#unansweredSince === sentAt) {
       this.#unansweredSince = undefined
-      // Counted from the call: with a slow store, an interval from its answer would be too long.
+      // Counted from the call, because a slow store answers late.
       this.#extendAt = sentAt + leaseMs / 3
     }
     this.#startTimer()

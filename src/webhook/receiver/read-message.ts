@@ -16,7 +16,7 @@ export interface InboundRequest {
   method: string
   /** The values of the signature header. */
   signature: SignatureHeader
-  /** The Content-Length header of a body that is not read yet. */
+  /** The Content-Length header. Absent if the body is already in memory. */
   contentLength?: string | null | undefined
   /** Resolves when the body has arrived, at the latest at the deadline. */
   readBody(limits: BodyLimits): Promise<BodyRead>

@@ -9,7 +9,7 @@ import { type ClaimedDelivery, claimDelivery, releaseDelivery } from './store-ca
 import { settlesWithin } from './timers.ts'
 import { ACCEPTED_ANSWERS, type WebhookAnswer, type WebhookRejectionReason } from './webhook-answer.ts'
 
-/** Limits of one request that replace the options, in milliseconds from its arrival. */
+/** Limits of one request. Times are in milliseconds from its arrival. */
 export interface RequestLimits {
   /** When to answer although the handler is still running. Default `deadlineMs`. */
   answerMs?: number
@@ -26,7 +26,7 @@ const CLOSE_GRACE_MS = 1000
 export class ReceiverCore {
   readonly settings: ReceiverSettings
   readonly #reports: ReceiverReports
-  // Arrays, because a busy `Set` keeps deleted elements in memory until a full garbage collection.
+  // Arrays, because a `Set` keeps deleted elements in memory until a full garbage collection.
   readonly #runs: HandlerRun[] = []
   /** Runs and releases that have not settled. */
   readonly #work: Promise<unknown>[] = []
@@ -155,7 +155,7 @@ export class ReceiverCore {
     )
   }
 
-  /** Resolves when no work and no answer is pending, including work that starts later, such as releasing a late claim. */
+  /** Resolves when no work and no answer is pending. Includes work that starts later, for example a release. */
   async #idle(): Promise<void> {
     while (this.#work.length + this.#answers.length > 0) await Promise.allSettled([...this.#work, ...this.#answers])
   }

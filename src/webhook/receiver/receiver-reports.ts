@@ -18,7 +18,7 @@ interface RejectionDetails {
   diagnose?: () => Finding[]
 }
 
-/** Calls `onReject`, `onError` and `onHandled`. Their errors do not change an answer. */
+/** Calls `onReject`, `onError` and `onHandled`. Errors of these hooks do not change an answer. */
 export class ReceiverReports {
   readonly #endpoint: string
   readonly #onReject: NonNullable<ReceiverSettings['onReject']>

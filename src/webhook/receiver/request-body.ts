@@ -43,7 +43,7 @@ export class BodyCollector {
   }
 }
 
-/** Returns the bytes of a chunk or of a whole body, or `undefined` when it is neither text nor bytes. */
+/** Returns the bytes of a chunk or of a whole body, or `undefined` when the value is neither text nor bytes. */
 export function rawBytes(body: unknown): Uint8Array | undefined {
   if (typeof body === 'string') return new TextEncoder().encode(body)
   return isUint8Array(body) ? body : undefined

@@ -7,7 +7,7 @@ import type { WebhookErrorStage } from './webhook-receiver-options.ts'
 
 /** The time limit of each attempt to complete or release a delivery. */
 const ATTEMPT_MS = 2000
-/** The wait before each of these attempts. */
+/** The delay before each attempt to complete or release a delivery. */
 const WAITS_MS = [0, 100, 300, 1000, 3000] as const
 /**
  * If `leaseMs` is below this value, `ATTEMPT_MS` and `WAITS_MS` are reduced in proportion. Five attempts then fit into half of
@@ -33,7 +33,7 @@ export interface ClaimedDelivery extends StoredDelivery {
  * Claims a delivery.
  *
  * @param onLateClaim - receives a promise that resolves when a late claim is released
- * @returns `undefined` after a failure. `onError` has received the failure
+ * @returns the answer of the store; `undefined` after a failure, which `onError` has received
  */
 export async function claimDelivery(
   delivery: StoredDelivery,
@@ -76,7 +76,7 @@ export async function extendLease({ store, key, token, leaseMs }: ClaimedDeliver
 }
 
 /**
- * Records a delivery as done. Never rejects: a failure is reported.
+ * Records a delivery as done. Never rejects: `onError` receives a failure.
  *
  * @param onRetry - called before each retry
  */
@@ -96,7 +96,7 @@ export async function completeDelivery(
 }
 
 /**
- * Ends a claim. Never rejects: a failure is reported, and the lease expires.
+ * Ends a claim. Never rejects: `onError` receives a failure, and the lease expires.
  *
  * @param onRetry - called before each retry
  */
@@ -159,7 +159,7 @@ function requireClaim(claim: ClaimResult): ClaimResult {
   )
 }
 
-/** Refuses `undefined`: it does not show whether the claim still existed. */
+/** Refuses `undefined`, which does not show whether the claim still existed. */
 function requireBoolean(method: 'extend' | 'complete', answer: unknown): boolean {
   if (typeof answer === 'boolean') return answer
   throw new TypeError(

@@ -19,7 +19,7 @@ export interface WebhookHandlerContext {
    * idempotency key of your own writes, and as the key of `runOnce`.
    */
   key: string
-  /** The index of the secret that signed the message. While you replace a secret, it shows which one is in use. */
+  /** The index of the secret that signed the message. While you replace a secret, it shows which secret is in use. */
   secretIndex: number
 }
 
@@ -44,8 +44,8 @@ export interface WebhookRejection {
 }
 
 /**
- * The outcome of a message. After `handled`, `discarded` and `duplicate` it is done. After `failed` (the handler threw) and
- * `interrupted` (the handler stopped because its signal fired) the service retries.
+ * The outcome of a message. After `handled`, `discarded` and `duplicate`, the message is done. After `failed` (the handler
+ * threw) and `interrupted` (the handler stopped because its signal fired) the service retries.
  */
 export type WebhookHandledOutcome = 'handled' | 'discarded' | 'duplicate' | 'failed' | 'interrupted'
 
@@ -100,7 +100,7 @@ export interface WebhookErrorContext {
 export interface WebhookReceiverOptions {
   /**
    * Your name for the endpoint. Use the same name in every process that serves it, and another name for every other endpoint.
-   * It is part of the key of a delivery, because several endpoints may get the same message.
+   * The name is part of the key of a delivery, because several endpoints may get the same message.
    */
   endpoint: string
   /**
@@ -120,7 +120,7 @@ export interface WebhookReceiverOptions {
    */
   store?: DeliveryStore | undefined
   /**
-   * The longest accepted body in bytes, from 1. The limit of the service is not documented.
+   * Maximum size of a body in bytes, from 1. The limit of the service is not documented.
    *
    * @defaultValue 262 144 (256 KiB)
    */
@@ -141,7 +141,7 @@ export interface WebhookReceiverOptions {
    */
   leaseMs?: number | undefined
   /**
-   * Time limit of a handler, in milliseconds from the arrival of the request. After it, the handler's signal fires and its
+   * Time limit of a handler, in milliseconds from the arrival of the request. Then the handler's signal fires, and the
    * lease is no longer renewed. `maxRunMs + leaseMs` must be at most 295 000: the claim of a killed process must expire
    * before the last retry, which comes 300 s after the previous retry.
    *

@@ -1,7 +1,7 @@
 /** A body as it arrived: its bytes, or the text that its UTF-8 bytes encode. A `Buffer` is a `Uint8Array`. */
 export type RawBody = string | Uint8Array | ArrayBuffer
 
-/** Returns the text or the bytes of a body, or `undefined` when it is neither. Never throws. */
+/** Returns the text or the bytes of a body, or `undefined` when the value is neither. Never throws. */
 export function toRawBody(body: unknown): string | Uint8Array | undefined {
   if (typeof body === 'string' || isUint8Array(body)) return body
   try {

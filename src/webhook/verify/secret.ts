@@ -6,7 +6,8 @@ export type WebhookKey = string | Uint8Array
 /**
  * The secret that an endpoint is registered with. A string is used as its UTF-8 bytes.
  *
- * While you replace a secret, pass a list of one to five: a message that is signed with any of them is accepted.
+ * While you replace a secret, pass a list of one to five secrets. A message that is signed with any secret of the list is
+ * accepted.
  */
 export type WebhookSecret = WebhookKey | readonly WebhookKey[]
 
@@ -14,9 +15,9 @@ export type WebhookSecret = WebhookKey | readonly WebhookKey[]
 const MAX_KEYS = 5
 
 /**
- * Returns the keys of a secret, in its order.
+ * Returns a secret as a list of keys, in the given order.
  *
- * @throws TypeError when the secret is unusable. The message does not show it.
+ * @throws TypeError when the secret is unusable. The error does not contain it.
  */
 export function toKeys(secret: unknown): readonly WebhookKey[] {
   const problem = secretProblem(secret)

@@ -19,11 +19,11 @@ export type SignatureFailure = 'missing_signature' | 'malformed_signature' | 'si
  *
  * Interface: [Signature](/the-service#signature).
  *
- * @param secret - the secret of the webhook, or a list of one to five while you replace it
+ * @param secret - the secret of the webhook, or a list of one to five secrets while you replace it
  * @param rawBody - the body exactly as it arrived. A parsed body returns `false`, and warns once per process.
  * @param header - the value of `x-service-signature`. Several values, upper case, a prefix or white space return `false`.
- * @throws TypeError when the secret is unusable: empty, neither a string nor a Uint8Array, or a list of none or of more
- * than five
+ * @throws TypeError when the secret is unusable: empty, neither a string nor a Uint8Array, or a list that is empty or has
+ * more than five secrets
  *
  * @example
  * ```ts
@@ -49,7 +49,7 @@ const PARSED_BODY =
  *
  * Interface: [Signature](/the-service#signature).
  *
- * @param secret - one secret. A list of several is refused: it is not clear which one signs.
+ * @param secret - one secret. A list of several secrets is refused.
  * @param rawBody - the bytes to sign; a string is signed as its UTF-8 bytes
  * @returns 64 lowercase hexadecimal digits
  * @throws TypeError when the secret is unusable, or the body is not raw

@@ -43,7 +43,7 @@ const CONSUMED: BodyRead = {
 
 export function fastifyAdapter(core: ReceiverCore): FastifyPlugin {
   return async (scope) => {
-    // Both calls affect only the scope of the plugin. The parser reads nothing, so that the receiver enforces its own limit.
+    // Both calls affect only the scope of the plugin. The parser reads nothing: the receiver reads the body.
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
 

@@ -20,7 +20,7 @@ export function fetchAdapter(core: ReceiverCore): FetchHandler {
         signature: request.headers.get(SIGNATURE_HEADER),
         contentLength: request.headers.get('content-length'),
         readBody: (limits) => readRequestBody(request, limits),
-        // Call it as a method: Workers need `this`.
+        // `waitUntil` of Workers needs `this`, so call it as a method.
         waitUntil: (work) => hasMethod(context, 'waitUntil') && (context as WaitUntilContext).waitUntil(work),
       },
       ({ status, headers, body }) => new Response(body, { status, headers }),

@@ -16,7 +16,7 @@ export interface NodeReadable {
   destroy(): unknown
 }
 
-/** Whether something was read from the stream. If so, the bytes that are left are not the whole body. */
+/** Whether something was read from the stream. If so, the remaining bytes are not the whole body. */
 export function wasRead(stream: NodeReadable): boolean {
   return stream.readableDidRead === true || stream.readableEnded === true
 }
