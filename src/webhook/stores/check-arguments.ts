@@ -1,5 +1,5 @@
 /**
- * Returns the key of a delivery.
+ * Checks the key of a delivery and returns it.
  *
  * @throws TypeError when the key is empty, or contains NUL or a lone surrogate
  */
@@ -7,7 +7,7 @@ export function requireKey(key: string): string {
   if (typeof key !== 'string' || key === '') {
     throw new TypeError(`The key of a delivery must be a non-empty string, got ${key === '' ? "''" : typeof key}`)
   }
-  // A lone surrogate becomes U+FFFD in UTF-8, so that two keys could be equal. PostgreSQL refuses NUL in text.
+  // A lone surrogate becomes U+FFFD in UTF-8, so two different keys could become equal. PostgreSQL refuses NUL in text.
   if (/\0|\p{Surrogate}/u.test(key)) {
     throw new TypeError('The key of a delivery must not contain NUL or a lone surrogate: encode it first')
   }
@@ -15,7 +15,7 @@ export function requireKey(key: string): string {
 }
 
 /**
- * Returns whole milliseconds, rounded up so that a lease does not become shorter.
+ * Checks a number of milliseconds and returns it, rounded up: a lease must not become shorter.
  *
  * @throws TypeError when `value` is not a positive number of milliseconds
  */

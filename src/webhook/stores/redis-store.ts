@@ -9,7 +9,7 @@ import { requireKey, requireMilliseconds } from './check-arguments.ts'
 import type { ClaimResult, DeliveryStore } from './delivery-store.ts'
 
 /**
- * The methods that `redisStore` uses of a client of the `redis` package (versions 4, 5 and 6): the result of
+ * The methods of a client of the `redis` package (versions 4, 5 and 6) that `redisStore` uses. Create the client with
  * `createClient`, `createClientPool` or `createCluster`.
  */
 export interface NodeRedisClient {
@@ -18,7 +18,7 @@ export interface NodeRedisClient {
   EVAL(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>
 }
 
-/** The methods that `redisStore` uses of a client of the `ioredis` package: a `Redis` or a `Cluster`. */
+/** The methods of a client of the `ioredis` package (`Redis` or `Cluster`) that `redisStore` uses. */
 export interface IoredisClient {
   eval(script: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>
   /** This method identifies a client of ioredis. */

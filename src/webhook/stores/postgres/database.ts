@@ -4,7 +4,7 @@ import { warnOnce } from '../../../shared/warn-once.ts'
 /** Sends one statement with its parameters, and resolves to its rows. */
 export type Query = (text: string, ...values: (string | number)[]) => Promise<readonly unknown[]>
 
-/** A client of `pg` or `postgres`, behind one interface. */
+/** The common interface of `pg` and `postgres`. */
 export interface Database {
   query: Query
   /** Runs `work` in one transaction: committed when it resolves, rolled back when it rejects. */
@@ -18,7 +18,7 @@ export interface Transaction {
   withClient<Result>(apply: (tx: unknown) => Result): Promise<Awaited<Result>>
 }
 
-/** The error of a `tx` that is used too late. Another transaction may use its connection by then. */
+/** The error of a query after the end of its transaction. Another transaction may already use the connection. */
 export const ENDED =
   'the transaction of runOnce has ended: await everything that you write through tx before your function returns'
 
@@ -30,8 +30,7 @@ const limits = new WeakMap<object, Semaphore>()
 
 /**
  * Runs a transaction, and reserves one connection of the pool for other statements. Otherwise extensions would wait for
- * whole transactions, and leases would expire. A pool of fewer than three connections, or of an unknown number, is not
- * limited.
+ * whole transactions, and leases would expire. Does not limit a pool of fewer than three connections, or of unknown size.
  *
  * @param pool - all stores over the same pool share the limit
  */

@@ -1,14 +1,14 @@
 import { warnOnce } from '../../../shared/warn-once.ts'
 import { type Database, ENDED, limitTransactions } from './database.ts'
 
-/** The methods that `postgresStore` uses of a `PoolClient` of `pg`. */
+/** The methods of a `PoolClient` of `pg` that `postgresStore` uses. */
 export interface PgClient {
   query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
   on?(event: 'error', listener: (error: Error) => void): unknown
   off?(event: 'error', listener: (error: Error) => void): unknown
 }
 
-/** The members that `postgresStore` uses of a `Pool` of `pg`. */
+/** The members of a `Pool` of `pg` that `postgresStore` uses. */
 export interface PgPool {
   query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
   /** Called with a callback, so that the store can add an error listener before the client fails. */
@@ -30,7 +30,7 @@ export type ClientOf<Pool extends PgPool> = Pool extends {
 export function pgDatabase(pool: PgPool): Database {
   return {
     async query(text, ...values) {
-      // Checked here: a program may add its listener after creating the store.
+      // Check at each query: a program may add its listener after it has created the store.
       if (pool.listenerCount?.('error') === 0) warnOnce('pg-pool-errors', NO_LISTENER)
       return (await pool.query(text, values)).rows
     },

@@ -1,7 +1,7 @@
 import { warnOnce } from '../../../shared/warn-once.ts'
 import { type Database, ENDED, limitTransactions } from './database.ts'
 
-/** The members that `postgresStore` uses of the `sql` of the `postgres` package. */
+/** The members of the `sql` of the `postgres` package that `postgresStore` uses. */
 export interface PostgresSql<Transaction> {
   unsafe(query: string, parameters?: (string | number)[]): PromiseLike<readonly unknown[]>
   begin(options: string, transaction: (sql: Transaction) => Promise<void>): Promise<unknown>
@@ -38,7 +38,7 @@ export function postgresJsDatabase(sql: PostgresSql<unknown>): Database {
         try {
           await ended
         } catch (error) {
-          // A lost connection rejects `begin` at once. The function may still be running.
+          // A lost connection rejects `begin` at once. `work` may still be running.
           await running?.catch(ignore)
           throw error
         }
@@ -106,7 +106,7 @@ function guard<Sql extends object>(sql: Sql, refusal: Refusal): Sql {
 }
 
 /**
- * Resolves like `work`, but never settles after a lost connection: postgres 3.4 would send a ROLLBACK on it. The timer is
+ * Resolves like `work`, but never settles after a lost connection, on which postgres 3.4 would send a ROLLBACK. The timer is
  * needed because `begin` rejects a few microtasks after the queries of `work`.
  *
  * @param reject - rejects the promise of a savepoint, which would otherwise stay pending after a lost connection

@@ -12,7 +12,7 @@ export const DEFAULT_TABLE = 'campaign_deliveries'
  * await sql.unsafe(postgresSchema())            // postgres
  * ```
  *
- * PostgreSQL 11 or newer. The schema of a qualified name must exist.
+ * Requires PostgreSQL 11 or newer. The schema of a qualified name must exist.
  *
  * @param table - as in {@link PostgresStoreOptions.table}
  * @throws TypeError when the name is malformed
@@ -21,7 +21,7 @@ export function postgresSchema(table: string = DEFAULT_TABLE): string {
   const problem = isTable(table)
   if (problem !== undefined) throw new TypeError(`postgresSchema: the table ${problem}`)
   const name = quotedTable(table)
-  // CREATE TABLE IF NOT EXISTS can fail when two sessions run it at once. The advisory lock makes the second one wait.
+  // CREATE TABLE IF NOT EXISTS can fail when two sessions run it at once. The advisory lock makes the second session wait.
   return `DO $campaign_client$
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtext('campaign-client'), hashtext('${name}'));

@@ -66,7 +66,7 @@ export interface PostgresStore<Transaction> extends DeliveryStore {
    * COMMITTED.
    *
    * Each call uses one connection of the pool while it runs or waits for its key. With three connections or more (`max`),
-   * one is reserved for claims, extensions and completions, and further calls wait in order. Set
+   * one connection is reserved for claims, extensions and completions, and further calls wait in order. Set
    * `idle_in_transaction_session_timeout`: otherwise a process that hangs in `apply` blocks its key.
    *
    * @param key - a non-empty string without NUL and lone surrogates
@@ -112,8 +112,8 @@ export interface PostgresStore<Transaction> extends DeliveryStore {
  * ```
  *
  * Uses your pool and does not end it. Each call of `claim`, `extend`, `complete` and `release` is one statement (two for a
- * `claim` of a delivery that is claimed or done). It works behind a connection pooler in transaction mode, and uses the
- * clock of the database.
+ * `claim` of a delivery that is claimed or done). The store works behind a connection pooler in transaction mode, and uses
+ * the clock of the database.
  *
  * A pool of `pg` needs an `error` listener: without a listener, Node ends the process when an idle connection is lost. The
  * `sql` of `postgres` needs `prepare: false`: with prepared statements, a pooler can lose a COMMIT that `postgres` reports
