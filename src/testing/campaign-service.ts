@@ -30,7 +30,7 @@ import { WebhookSender } from './webhooks/webhook-sender.ts'
 /** A local copy of the campaign service. */
 export interface CampaignService {
   /**
-   * A `fetch` that reaches the service without a network: the `fetch` option of the client. The API is under
+   * A `fetch` that reaches the service without a network. Pass it as the `fetch` option of the client. The API is under
    * `/api/v1` of any host.
    *
    * Rejects with the signal's reason when aborted, and with `TypeError: fetch failed` when a fault closes the connection.
@@ -119,7 +119,7 @@ export interface CampaignService {
   readonly state: StateSnapshot
   /**
    * Calls `listener` for every event of the service, in order, before the client gets its answer. An error of the
-   * listener does not affect the service. It is thrown again in a microtask, where it fails the running test.
+   * listener does not affect the service. The error is thrown again in a microtask, where it fails the running test.
    *
    * @returns a function that ends the subscription
    * @throws TypeError when `listener` is not a function

@@ -42,7 +42,7 @@ const problemsOf = ({ issues }: $ZodError, value: unknown): OptionProblem[] =>
   issues.flatMap((issue) => {
     const { path, message } = toIssue(issue, value)
     const names = path.map(String)
-    // zod lists unknown names in one issue; each becomes a separate problem.
+    // zod lists unknown names in one issue; each name becomes a separate problem.
     if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => ({ path: [...names, key], message }))
     return [{ path: names, message }]
   })

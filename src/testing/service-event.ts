@@ -6,7 +6,7 @@ import type { DeliveryRecord } from './webhooks/delivery-queue.ts'
 import type { WebhookChange, WebhookRecord } from './webhooks/webhook-registry.ts'
 
 interface EventBase {
-  /** When it happened, in milliseconds since the epoch, by the service's clock. */
+  /** Time of the event, in milliseconds since the epoch, by the service's clock. */
   readonly at: number
 }
 
@@ -14,7 +14,7 @@ interface EventBase {
 export interface RequestAnsweredEvent extends EventBase {
   readonly kind: 'request_answered'
   readonly request: RequestRecord
-  /** The answer to the client; absent when a fault prevented it. */
+  /** The answer to the client; absent when a fault prevented an answer. */
   readonly answer?: ServiceAnswer
 }
 
@@ -57,7 +57,7 @@ export interface ResetEvent extends EventBase {
   readonly kind: 'reset'
 }
 
-/** An event of the service. Later versions may add kinds: ignore unknown ones. */
+/** An event of the service. Later versions may add kinds: ignore unknown kinds. */
 export type ServiceEvent =
   | RequestAnsweredEvent
   | StateChangedEvent

@@ -60,7 +60,7 @@ const SERVICE_OPTIONS: OptionRules<CampaignServiceOptions> = {
 }
 
 /**
- * Returns a copy of the options. `start` has the content of the service.
+ * Returns a copy of the options. `start` is the initial content of the service.
  *
  * @throws TypeError when an option is unknown or wrong
  * @throws RangeError when the only problems are numbers out of range

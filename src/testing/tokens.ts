@@ -17,7 +17,7 @@ export interface TokenGrant {
 /** The tokens that a service accepts: a list of tokens with all permissions, or the permissions of each token. */
 export type TokenOptions = readonly string[] | Readonly<Record<string, TokenGrant>>
 
-/** The permissions by token. Without it, every token has all permissions. */
+/** The permissions by token. If `undefined`, every token has all permissions. */
 export type Grants = ReadonlyMap<string, TokenGrant> | undefined
 
 const grants = z.object({
@@ -29,7 +29,7 @@ const grants = z.object({
 })
 
 /**
- * Reads the `tokens` option. No message contains a token.
+ * Reads the `tokens` option. No error message contains a token.
  *
  * @throws TypeError when the option is wrong
  */

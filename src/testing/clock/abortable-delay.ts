@@ -1,6 +1,6 @@
 import type { ServiceClock } from './service-clock.ts'
 
-/** Resolves after `ms` on the clock. Rejects with the signal's reason when it aborts. */
+/** Resolves after `ms` on the clock. Rejects with the reason of the signal when the signal aborts. */
 export function abortableDelay(clock: ServiceClock, ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const abort = (): void => {
@@ -16,7 +16,7 @@ export function abortableDelay(clock: ServiceClock, ms: number, signal: AbortSig
   })
 }
 
-/** Rejects with the signal's reason when it aborts; never resolves. */
+/** Rejects with the reason of the signal when the signal aborts. Never resolves. */
 export const untilAborted = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {
     if (signal.aborted) reject(signal.reason)

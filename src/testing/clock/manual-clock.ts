@@ -74,7 +74,7 @@ const MANUAL_CLOCK: OptionRules<ManualClockOptions> = {
 interface Timer {
   at: number
   readonly callback: () => void
-  /** Runs this timer on a running clock. */
+  /** The system timer that runs this timer; only on a running clock. */
   systemTimer: ReturnType<typeof setTimeout> | undefined
   keepsProcessAlive: boolean
   /** Like `unref` of Node's timers. */
@@ -112,7 +112,7 @@ export function createManualClock(options: ManualClockOptions = {}): ManualClock
   const work = new Set<Promise<unknown>>()
   const listeners = new Set<() => void>()
 
-  /** Returns the first timer that is due by `time`; of two with the same time, the older one. */
+  /** Returns the first timer that is due by `time`; of two timers with the same time, the older timer. */
   const nextDue = (time: number): Timer | undefined => {
     let first: Timer | undefined
     for (const timer of timers) if (timer.at <= time && timer.at < (first?.at ?? Infinity)) first = timer

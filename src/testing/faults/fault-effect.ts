@@ -6,7 +6,7 @@ import type { FaultKind, FaultOptions, StatusFault } from './fault-options.ts'
 /** How an answer is sent to the client. */
 export type Transmission = 'whole' | 'truncated' | 'stalled' | 'dripped'
 
-/** The result of a request for the client: an answer, a lost connection, or silence. */
+/** The outcome of a request for the client: an answer, a lost connection, or no answer. */
 export type FaultOutcome =
   | { readonly kind: 'lost' }
   | { readonly kind: 'silent' }

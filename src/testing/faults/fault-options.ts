@@ -18,7 +18,7 @@ interface FaultTarget {
   times?: number | undefined
 }
 
-/** A fault in place of the service's own answer. */
+/** A fault that replaces the service's own answer. */
 interface ReplacementFault extends FaultTarget {
   /** Whether the request takes effect before it fails. @defaultValue false */
   applied?: boolean | undefined
@@ -42,7 +42,7 @@ export interface GarbageFault extends ReplacementFault {
   body?: string | undefined
 }
 
-/** `reset`: closes the connection without an answer. `hang`: keeps it open without an answer. */
+/** `reset`: closes the connection without an answer. `hang`: keeps the connection open without an answer. */
 export interface ConnectionFault extends ReplacementFault {
   kind: 'reset' | 'hang'
 }

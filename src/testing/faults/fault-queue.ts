@@ -10,9 +10,9 @@ export interface FaultRecord {
   readonly id: string
   /** A copy of the options. */
   readonly options: FaultOptions
-  /** How many requests it has affected. */
+  /** How many requests the fault has affected. */
   readonly used: number
-  /** How many more requests it will affect; 0 once it is used up or cancelled. */
+  /** How many more requests the fault will affect; 0 when it is used up or cancelled. */
   readonly remaining: number
 }
 
@@ -65,7 +65,7 @@ export class FaultQueue {
     return handle
   }
 
-  /** Uses the first fault for the operation, if there is one. */
+  /** Uses the first fault that matches the operation, if any. */
   take(operation: OperationName | undefined): FaultPlan | undefined {
     const fault = this.#queue.find(({ on }) => on === '*' || on === operation)
     if (!fault) return undefined

@@ -19,7 +19,7 @@ export interface RequestHandling {
   readonly log: RequestLog
   contextOf(grant: TokenGrant): RuleContext
   now(): number
-  /** Called after each request, with the answer if the client gets one. */
+  /** Called after each request. `answer` is `undefined` if the client gets no answer. */
   onAnswer(request: RequestRecord, answer: ServiceAnswer | undefined): void
 }
 

@@ -7,7 +7,7 @@ import type { ServiceRequest } from './request-and-answer.ts'
 export interface RequestRecord {
   /** Number of the request, from 1. `reset` does not restart the count. */
   readonly id: number
-  /** When it arrived, in milliseconds since the epoch, by the service's clock. */
+  /** Time of arrival, in milliseconds since the epoch, by the service's clock. */
   readonly at: number
   /** The operation; absent for an unknown path or method. */
   readonly operation?: OperationName
@@ -31,7 +31,7 @@ export interface RequestRecord {
   readonly isBodyCut: boolean
   /** Whether the service accepted the token. */
   readonly authorized: boolean
-  /** Whether the service handled the request: false when a fault replaced it. */
+  /** Whether the service handled the request; false when a fault prevented this. */
   readonly handled: boolean
   /** The HTTP status of the answer; absent when a fault prevented the answer. */
   readonly status?: number
@@ -127,7 +127,7 @@ function redacted(text: string): string {
     })
     return found ? JSON.stringify(body) : text
   } catch {
-    // A body that is not valid JSON, for example an incomplete one, may contain a secret too.
+    // A body that is not valid JSON may contain a secret too, for example an incomplete body.
     return text.replaceAll(/("secret"\s*:\s*)"(?:[^"\\]|\\.)*(?:"|$)/g, `$1"${REDACTED}"`)
   }
 }

@@ -20,7 +20,7 @@ import { BASE_PATH } from './router.ts'
 
 /** Options of `service.listen`. */
 export interface ListenOptions {
-  /** The port; 0 chooses a free one. Ports that `fetch` blocks, for example 6000, are refused. @defaultValue 0 */
+  /** The port; 0 chooses a free port. Ports that `fetch` blocks, for example 6000, are refused. @defaultValue 0 */
   port?: number | undefined
   /**
    * The address to listen on. `0.0.0.0` and `::` mean all addresses; `url` then has the loopback address.
@@ -109,7 +109,7 @@ async function loadHttp(): Promise<typeof import('node:http')> {
   // Jest runs CommonJS in a context without `import()`. `getBuiltinModule` exists since Node 20.16 and 22.3.
   const builtin = globalThis.process?.getBuiltinModule?.('node:http')
   if (builtin !== undefined) return builtin
-  // Not a literal, so that bundlers for browsers and Workers do not follow it.
+  // Not a literal, so that bundlers for browsers and Workers do not follow the import.
   const specifier = ['node', 'http'].join(':')
   return import(/* @vite-ignore */ /* webpackIgnore: true */ specifier)
 }

@@ -15,7 +15,7 @@ export function requireEntry(campaign: Campaign, user: User): Entry {
   return entry
 }
 
-/** Returns the user's entry. Registers the user and adds the entry if the campaign allows it. */
+/** Returns the user's entry. If the campaign's registration is open, adds a missing user and a missing entry. */
 export function enterUser(campaign: Campaign, account: string, platform: string, { state }: RuleContext): Entry {
   if (campaign.definition.registration === 'open') {
     return state.enter(campaign, state.users.register(account, platform))

@@ -76,7 +76,7 @@ export interface UserSeed {
   alias?: string | undefined
   /** Team. @defaultValue the empty string */
   team?: string | undefined
-  /** XP from tasks and activities. `completed` adds nothing to it. @defaultValue 0 */
+  /** XP from tasks and activities. `completed` adds no XP. @defaultValue 0 */
   xp?: number | undefined
   /** XP from referrals. @defaultValue 0 */
   ref_xp?: number | undefined
@@ -102,7 +102,7 @@ export interface UserSeed {
 export interface InviteCodeSeed {
   /** The code. */
   code: string
-  /** Accounts that used it. @defaultValue none */
+  /** Accounts that used the code. @defaultValue none */
   used_by?: readonly string[] | undefined
 }
 

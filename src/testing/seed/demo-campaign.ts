@@ -3,7 +3,7 @@ import type { CampaignSeed } from './campaign-seed.ts'
 /**
  * The default campaign, `demo`.
  *
- * Tasks `connect-wallet`, `follow`, `share` (needs `follow`), `daily-visit` (counts every time) and `feedback`
+ * Tasks `connect-wallet`, `follow`, `share` (needs `follow`), `daily-visit` (gives XP every time) and `feedback`
  * (optional); quests `welcome` and `spread-the-word` (needs `welcome`); challenges `all-rounder` and `regular`.
  * Users `ada`, `grace` (referred by `ada`) and `linus` on platform `discord`; referral links `ref-ada`, `ref-grace`,
  * `ref-linus`; invite codes `WELCOME-2026` (used twice) and `UNUSED-2026`.

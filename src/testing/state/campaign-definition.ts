@@ -1,6 +1,6 @@
 import type { CampaignSeed, ChallengeSeed, QuestSeed, SeasonSeed, TaskSeed } from '../seed/campaign-seed.ts'
 
-/** A seed with all its defaults. Only `meta` has none. */
+/** A seed with all its defaults. Only `meta` has no default. */
 type WithDefaults<Seed> = { readonly [Name in Exclude<keyof Seed, 'meta'>]-?: Exclude<Seed[Name], undefined> } & {
   readonly meta?: Record<string, unknown>
 }

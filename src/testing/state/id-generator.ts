@@ -1,6 +1,6 @@
 /**
- * Generates IDs from a tag and a counter. The tag is the seed, so that IDs are the same on each run. Without a seed it is
- * random: a receiver must not mistake the messages of two services for duplicates.
+ * Generates IDs from a tag and a counter. With a seed, the tag is the seed, and the IDs are the same on each run. Without a
+ * seed, the tag is random, so that a receiver does not mistake the messages of two services for duplicates.
  */
 export class IdGenerator {
   readonly #tag: string

@@ -46,7 +46,7 @@ export class ServiceState {
     return campaign
   }
 
-  /** Returns the user's entry in the campaign. Adds one if there is none. */
+  /** Returns the user's entry in the campaign. Adds an entry if there is none. */
   enter(
     campaign: Campaign,
     user: User,

@@ -35,7 +35,7 @@ export class UserRegistry {
     return user !== undefined && user === this.find(second, platform)
   }
 
-  /** Returns the user with this account. Registers one if there is none. */
+  /** Returns the user with this account. Registers a user if there is none. */
   register(account: string, platform: string): User {
     const known = this.find(account, platform)
     if (known) return known
@@ -50,7 +50,7 @@ export class UserRegistry {
     return user
   }
 
-  /** Adds an account to a user. It must not belong to another user. */
+  /** Adds an account to a user. The account must not belong to another user. */
   link(user: User, { account, platform }: LinkedProfile): void {
     const key = accountKey(account, platform)
     if (this.#byAccount.has(key)) return
@@ -58,7 +58,7 @@ export class UserRegistry {
     user.profiles.push({ account, platform })
   }
 
-  /** Connects a wallet to a user. It must not belong to another user. */
+  /** Connects a wallet to a user. The wallet must not belong to another user. */
   connectWallet(user: User, address: string): void {
     this.link(user, { account: address, platform: WALLET_PLATFORM })
     user.wallet = address

@@ -27,11 +27,11 @@ export interface DeliveryRecord {
   readonly body: string
   /** The `x-service-signature` header; absent for a webhook without a secret. */
   readonly signature?: string
-  /** `deliveryId` of the earlier delivery, if `service.redeliver` created this one. */
+  /** `deliveryId` of the earlier delivery, if `service.redeliver` created this delivery. */
   readonly redeliveryOf?: string
   /**
    * `'pending'`: an attempt is running or waiting. `'delivered'`: an attempt succeeded. `'undelivered'`: the first
-   * attempt and all four retries failed. `'dropped'`: the webhook was unregistered while the delivery was pending.
+   * attempt and all four retries failed. `'dropped'`: the webhook or its endpoint was removed.
    */
   readonly state: 'pending' | 'delivered' | 'undelivered' | 'dropped'
   /** When the message was queued, in milliseconds since the epoch, by the service's clock. */

@@ -11,7 +11,7 @@ import { ENTRY_RULES, type EntryOptions, findEntry } from '../state/find-entry.t
 import type { ServiceState } from '../state/service-state.ts'
 import { draftMessage, type MessageDraft, USER_ACTIVITY } from './webhook-message.ts'
 
-/** Common options of a user's events. */
+/** Common options of `action_completed` and `quest_completed`. */
 interface UserEventOptions extends EntryOptions {
   /** XP in the event. @defaultValue the XP of the task or quest for this user */
   xp?: number | undefined
@@ -45,7 +45,7 @@ export interface EmittedMessage {
   readonly id: string
   /** The exact payload. */
   readonly body: string
-  /** IDs of the webhooks that receive it. */
+  /** IDs of the webhooks that receive the message. */
   readonly hook_ids: readonly string[]
 }
 

@@ -8,7 +8,7 @@ export type Deliver = (request: Request) => Response | PromiseLike<Response>
 export interface PostResult {
   /** Whether the endpoint answered with a status from 200 to 299. */
   readonly ok: boolean
-  /** The status of the answer; absent when there was none. */
+  /** The status of the answer; absent when there was no answer. */
   readonly status?: number
   /** The first kilobyte of the answer, as text. */
   readonly answer?: string

@@ -16,7 +16,7 @@ export interface WebhookOptions {
   hook_id?: string | undefined
   /** IDs of the campaigns that the webhook is limited to. An empty list means all campaigns. @defaultValue all campaigns */
   campaigns?: readonly string[] | undefined
-  /** The organization whose campaigns it applies to. @defaultValue every organization */
+  /** The organization whose campaigns the webhook applies to. @defaultValue every organization */
   organization?: string | undefined
 }
 
@@ -24,7 +24,7 @@ export interface WebhookOptions {
 export interface WebhookRecord {
   /** Identifier of the webhook. */
   hook_id: string
-  /** Scope of the messages it receives. */
+  /** Scope of the messages that the webhook receives. */
   scope: string
   /** URLs of its endpoints. */
   urls: string[]
@@ -50,7 +50,7 @@ export interface Webhook {
   readonly organization: string | undefined
 }
 
-/** The scope, campaign and organization of a message. Every webhook that matches them receives it. */
+/** The scope, campaign and organization of a message. Every webhook that matches all three receives the message. */
 export interface MessageTarget {
   readonly scope: string
   /** The campaign. If undefined, webhooks that are limited to some campaigns do not match. */
@@ -85,7 +85,7 @@ export class WebhookRegistry {
     this.#ids = ids
   }
 
-  /** Calls back for each later change. */
+  /** Calls `onChange` for each later change. */
   watch(onChange: (change: WebhookChange, webhook: Webhook) => void): void {
     this.#onChange = onChange
   }

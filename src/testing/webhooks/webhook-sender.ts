@@ -15,7 +15,7 @@ export class WebhookSender {
   }
 
   sendEvent(event: UserEvent): void {
-    // Computing the rank in a message is slow. Skip it if no webhook is registered.
+    // Computing the rank in a message is slow. Create no message if no webhook is registered.
     if (this.#content().webhooks.all().length > 0) this.#send(draftMessage(event))
   }
 
