@@ -29,7 +29,7 @@ export interface OpenQueryEndpoint<Request = unknown, Data = unknown> extends En
   readonly assumedQueryNames: readonly Extract<keyof Request, string>[]
 }
 
-/** Defines an operation that the interface documents completely. */
+/** Defines an operation without assumed query names. */
 export const endpoint = <Request, Data>(
   definition: Endpoint<Request, Data> & { readonly assumedQueryNames?: undefined },
 ): Endpoint<Request, Data> => definition

@@ -21,7 +21,7 @@ export type TaskDefinition = {
   type: string
   /** How often a user may complete the task. The interface lists no values, so any string is accepted. */
   recurrence: string
-  /** The interface does not show its meaning. The client converts numeric strings to numbers. */
+  /** The interface does not explain this number. The client converts numeric strings to numbers. */
   ref_xp: number
   /** Base reward in XP, before the multiplier. */
   xp: number

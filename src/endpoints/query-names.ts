@@ -18,14 +18,14 @@ export const queryNamesRule: OptionRule = nested(
 )
 
 function namesOf(renamable: readonly string[]): OptionRule {
-  const each = dictionary((name, argument) => {
+  const findProblems = dictionary((name, argument) => {
     if (!renamable.includes(argument)) return `is not an argument of the operation; use ${renamable.join(', ')}`
     // `undefined` is refused, because it probably comes from a missing setting.
     const isUsable = typeof name === 'string' && name !== '' && isWellFormed(name)
     return isUsable ? undefined : 'must be a non-empty string without a lone surrogate'
   })
   return (value) => {
-    const problems = each(value)
+    const problems = findProblems(value)
     if (problems !== undefined && problems.length > 0) return problems
     const names = value as Readonly<Record<string, string>>
     const sent = new Set(renamable.map((argument) => names[argument] ?? argument))
@@ -33,7 +33,7 @@ function namesOf(renamable: readonly string[]): OptionRule {
   }
 }
 
-/** Copies a checked option: for each operation, the query names by argument. */
+/** Returns a copy of the checked option: the query names of each operation, by argument. */
 export const readQueryNames = (
   queryNames: QueryNames = {},
 ): ReadonlyMap<OperationName, Readonly<Record<string, string>>> =>

@@ -12,7 +12,7 @@ export interface RecordActionValueRequest {
   pid: string
   /** Quest ID within the campaign. */
   cid: string
-  /** Task ID to perform. */
+  /** ID of the task to record the value for. */
   aid: string
   /** The value to record. */
   value: number

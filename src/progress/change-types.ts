@@ -1,4 +1,4 @@
-/** A task, quest or challenge that is completed in the later reading but not in the earlier one. */
+/** A task, quest or challenge that is completed in the later reading but not in the earlier reading. */
 export interface CompletionChange {
   kind: 'task_completed' | 'quest_completed' | 'challenge_completed'
   /** ID of the task, quest or challenge. `kind` and `id` are the same in every reading that shows the completion. */
@@ -7,7 +7,7 @@ export interface CompletionChange {
   name: string
   /** Base reward in XP, before the multipliers. A reading does not show how much XP the user received. */
   xp: number
-  /** The item's own multiplier; 1 changes nothing. */
+  /** Multiplier of the task, quest or challenge; 1 changes nothing. */
   xp_mul: number
 }
 
@@ -34,21 +34,21 @@ export interface XpFigures {
   ugc_xp: number
 }
 
-/** At least one of the four figures differs. It may be lower than before. */
+/** At least one of the four XP numbers changed. A number can be lower than before. */
 export interface XpChange {
   kind: 'xp_changed'
   before: XpFigures
   after: XpFigures
 }
 
-/** The user's rank in the campaign differs, perhaps because of the XP of other users. */
+/** The user's rank in the campaign changed. The XP of other users can also change a rank. */
 export interface RankChange {
   kind: 'rank_changed'
   before: number
   after: number
 }
 
-/** The user's team differs. An empty string means no team. */
+/** The user's team changed. An empty string means no team. */
 export interface TeamChange {
   kind: 'team_changed'
   before: string

@@ -28,7 +28,7 @@ export const openString = <Type extends OpenString<string>>() => z.string() as u
 /** Whether a value is an object or null. */
 export const isMetadata = (value: unknown): boolean => typeof value === 'object' && !Array.isArray(value)
 
-// `z.record` copies every key, which takes longer than all other fields of a task.
+// `z.record` copies every key, which takes longer than checking all other fields of a task.
 export const presentMetadata = z.custom<Metadata | null>(isMetadata, 'expected an object or null')
 export const metadata = z.optional(presentMetadata)
 

@@ -16,7 +16,7 @@ export interface Issues {
 
 export const MAX_ISSUES = 20
 
-/** Describes the first `max` issues in one line and counts the others. */
+/** Describes the first `max` issues in one line and counts the rest. */
 export function describeIssues(
   { issues, moreIssues }: Issues,
   max: number,
@@ -26,7 +26,7 @@ export function describeIssues(
   return issues.slice(0, max).map(describe).join('; ') + (hidden > 0 ? `; and ${hidden} more` : '')
 }
 
-/** Keeps the first {@link MAX_ISSUES} issues and counts the others. */
+/** Keeps the first {@link MAX_ISSUES} issues and counts the rest. */
 export const capped = (issues: readonly Issue[] = [], moreIssues = 0): Issues => ({
   issues: issues.slice(0, MAX_ISSUES),
   moreIssues: Math.max(0, issues.length - MAX_ISSUES) + moreIssues,

@@ -22,7 +22,7 @@ function describe(issue: $ZodIssue, value: unknown): string {
     const types = issue.errors.flatMap((branch) =>
       branch.flatMap((inner) => (inner.code === 'invalid_type' ? [expected(inner.expected)] : [])),
     )
-    // In a union, only a format has its own message.
+    // In a union, only the schema of a string format has its own message.
     const described = issue.errors.flat().find((inner) => inner.code === 'invalid_format')?.message
     return described ?? `expected ${[...new Set(types)].join(' or ')}, received ${typeName(value)}`
   }

@@ -3,7 +3,7 @@ import { isRecord } from '../shared/type-checks.ts'
 import { type Issue, type Issues, MAX_ISSUES } from './issue.ts'
 import { own, toIssue } from './to-issue.ts'
 
-/** The value that the schema returns, or its issues. */
+/** The validated value, or its issues. */
 export type Validated<Value> = { readonly ok: true; readonly value: Value } | ({ readonly ok: false } & Issues)
 
 /** Whether a schema accepts a value without changing it. */

@@ -14,12 +14,12 @@ export type WebhookResult =
   | {
       ok: true
       event: WebhookEvent
-      /** The index of the secret that signed the message. While you replace a secret, it shows which one is in use. */
+      /** The index of the secret that signed the message. While you replace a secret, it shows which secret is in use. */
       secretIndex: number
     }
   | { ok: false; reason: WebhookErrorCode }
 
-/** Recursive functions would overflow the stack on a deeper message. */
+/** The maximum nesting depth of a message. In a deeper message, recursive functions could overflow the stack. */
 const MAX_JSON_DEPTH = 1000
 
 /**

@@ -34,8 +34,8 @@ export type ActionCompletedActivity = {
 }
 
 /**
- * The `event` of a message about a completed quest. The interface does not show its `data`. Assumed: the fields of a
- * completed task. Each is optional, and other fields are allowed.
+ * The `event` of a message about a completed quest. The interface does not show its `data`. Assumed: `data` has the fields
+ * of a completed task. Every field is optional, and additional fields are allowed.
  */
 export type QuestCompletedActivity = {
   /** Type of the event. */
@@ -70,7 +70,7 @@ export type UserActivity<
   user_id?: string
   /** Connected wallet address; empty without a wallet. */
   wallet: string
-  /** E-mail address of the user; empty without one. */
+  /** E-mail address of the user; empty without an address. */
   email: string
   campaign: EventCampaign
   event: Activity
@@ -109,8 +109,8 @@ export interface QuestCompletedEvent {
 }
 
 /**
- * Any other message. Its scope or type is not documented (login, reward and referral hooks), or a known type has a
- * different shape. Its signature is verified too.
+ * A message whose scope or type is not documented (login, reward and referral hooks), or whose fields differ from the
+ * documented fields. Its signature is verified too.
  */
 export interface UnknownEvent {
   kind: 'unknown'
