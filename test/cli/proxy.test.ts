@@ -1,41 +1,16 @@
 import { writeFileSync } from 'node:fs'
-import { createServer, type RequestListener } from 'node:http'
-import { createServer as createHttpsServer } from 'node:https'
-import { type AddressInfo, connect, type Server } from 'node:net'
+import type { RequestListener } from 'node:http'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { TestAuthority } from '../node/certificates.ts'
+import { startConnectProxy } from '../support/connect-proxy.ts'
 import { listOf } from './award/set-up.ts'
 import { run, scratchFolder } from './command.ts'
 
-/** Starts a server on a free port. Returns the port. */
-async function listening(server: Server): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => void server.close())
-  return (server.address() as AddressInfo).port
-}
-
-/** Starts a proxy that refuses tunnels, or opens them to a local port. Returns its host and port, and the requested tunnels. */
-async function startProxy(targetPort?: number): Promise<{ host: string; tunnels: string[] }> {
-  const tunnels: string[] = []
-  const proxy = createServer().on('connect', (request, socket) => {
-    tunnels.push(request.url ?? '')
-    if (targetPort === undefined) {
-      socket.end('HTTP/1.1 403 Forbidden\r\n\r\n')
-      return
-    }
-    const target = connect(targetPort, '127.0.0.1', () => {
-      socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
-      target.pipe(socket).pipe(target)
-    })
-    target.on('error', () => socket.destroy())
-    socket.on('error', () => target.destroy())
-  })
-  return { host: `127.0.0.1:${await listening(proxy)}`, tunnels }
-}
-
 test('HTTPS requests use HTTPS_PROXY, unless NO_PROXY names the host', async () => {
-  const { host, tunnels } = await startProxy()
+  const { host, targets } = await startConnectProxy({ status: 403 })
   const HTTPS_PROXY = `http://user:hunter2@${host}`
   const env = { CAMPAIGN_BASE_URL: 'https://service.invalid/api/v1', CAMPAIGN_ACCESS_TOKEN: 'any', HTTPS_PROXY }
   const args = ['call', 'recordActionValue', '--input', '-']
@@ -43,10 +18,10 @@ test('HTTPS requests use HTTPS_PROXY, unless NO_PROXY names the host', async () 
   const through = await run(args, { env, input })
   expect(through.code).not.toBe(0)
   expect(through.stdout + through.stderr).not.toContain('hunter2')
-  expect(new Set(tunnels)).toEqual(new Set(['service.invalid:443']))
-  tunnels.length = 0
+  expect(new Set(targets)).toEqual(new Set(['service.invalid:443']))
+  targets.length = 0
   await run(args, { env: { ...env, NO_PROXY: 'service.invalid' }, input })
-  expect(tunnels).toEqual([])
+  expect(targets).toEqual([])
   const wrong = await run(args, { env: { ...env, HTTPS_PROXY: 'socks://user:hunter2@x' }, input })
   expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('HTTPS_PROXY is not the URL of a proxy') })
   expect(wrong.stderr).not.toContain('hunter2')
@@ -58,21 +33,23 @@ test.each([
   ['https://localhost:1/api/v1', {}],
   ['https://[fd00::1]:1/api/v1', { NO_PROXY: '[fd00::1]' }],
 ])('connects to %s with %j without the proxy', async (CAMPAIGN_BASE_URL, more) => {
-  const { host, tunnels } = await startProxy()
+  const { host, targets } = await startConnectProxy({ status: 403 })
   const env = { CAMPAIGN_BASE_URL, CAMPAIGN_ACCESS_TOKEN: 'any', HTTPS_PROXY: `http://${host}`, ...more }
   expect(await run(['call', 'getCampaignInfo', '--pid', 'demo'], { env })).toMatchObject({ code: 4 })
-  expect(tunnels).toEqual([])
+  expect(targets).toEqual([])
 })
 
 /** Starts an HTTPS server behind a proxy. Returns the settings of a command that trusts the server and uses the proxy. */
 async function startService(host: string, listener: RequestListener) {
   const authority = await TestAuthority.create()
-  const service = createHttpsServer(await authority.issue(host), listener)
-  const proxy = await startProxy(await listening(service))
+  const service = createServer(await authority.issue(host), listener)
+  await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void service.close())
+  const proxy = await startConnectProxy({ port: (service.address() as AddressInfo).port })
   const cwd = scratchFolder()
   writeFileSync(join(cwd, 'authority.pem'), authority.cert)
   const env = { HTTPS_PROXY: `http://${proxy.host}`, NODE_EXTRA_CA_CERTS: 'authority.pem' }
-  return { cwd, env, tunnels: proxy.tunnels }
+  return { cwd, env, targets: proxy.targets }
 }
 
 const AWARDS = 40
@@ -82,7 +59,7 @@ test.each([
   ['reuses its tunnels', 'keep-alive', CONCURRENCY],
   ['opens at most one tunnel per award if the service closes each connection', 'close', AWARDS],
 ])('award %s, without a warning', async (_, connection, maxTunnels) => {
-  const { cwd, env, tunnels } = await startService('service.invalid', (request, response) => {
+  const { cwd, env, targets } = await startService('service.invalid', (request, response) => {
     request.resume().on('end', () => response.setHeader('connection', connection).end('{"success":true}'))
   })
   writeFileSync(join(cwd, 'list.csv'), listOf(AWARDS))
@@ -96,16 +73,16 @@ test.each([
     cwd,
   })
   expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringContaining('Warning') })
-  expect(tunnels.length).toBeLessThanOrEqual(maxTunnels)
+  expect(targets.length).toBeLessThanOrEqual(maxTunnels)
 })
 
 test('webhook send closes the connection of each message', async () => {
   const connections: unknown[] = []
-  const { cwd, env, tunnels } = await startService('endpoint.invalid', (request, response) => {
+  const { cwd, env, targets } = await startService('endpoint.invalid', (request, response) => {
     connections.push(request.headers.connection)
     request.resume().on('end', () => response.writeHead(401).end())
   })
   const args = ['webhook', 'send', 'https://endpoint.invalid/hook', '--wrong-signature', '--times', '2']
   expect(await run(args, { env, cwd })).toMatchObject({ code: 0 })
-  expect({ connections, tunnels: tunnels.length }).toEqual({ connections: ['close', 'close'], tunnels: 2 })
+  expect({ connections, tunnels: targets.length }).toEqual({ connections: ['close', 'close'], tunnels: 2 })
 })

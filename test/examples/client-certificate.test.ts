@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
 import https from 'node:https'
-import net, { type AddressInfo } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
@@ -11,17 +10,12 @@ import { createCampaignService } from 'campaign-client/testing'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { TestAuthority } from '../node/certificates.ts'
 import { compiled } from '../support/compiled.ts'
+import { startConnectProxy } from '../support/connect-proxy.ts'
 
 let authority: TestAuthority
 beforeAll(async () => {
   authority = await TestAuthority.create()
 })
-
-async function listen(server: net.Server): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => void server.close())
-  return (server.address() as AddressInfo).port
-}
 
 /** Starts the local service behind TLS. It requires a certificate of the authority. */
 async function startService(): Promise<{ port: number; peers: string[] }> {
@@ -40,23 +34,12 @@ async function startService(): Promise<{ port: number; peers: string[] }> {
       response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text())
     },
   )
-  onTestFinished(() => server.closeAllConnections())
-  return { port: await listen(server), peers }
-}
-
-/** Starts a proxy that opens tunnels and records their hosts. */
-async function startProxy(): Promise<{ port: number; hosts: string[] }> {
-  const hosts: string[] = []
-  const server = createServer()
-  server.on('connect', (request, socket: net.Socket) => {
-    hosts.push(request.url ?? '')
-    const upstream = net.connect(Number(request.url?.split(':')[1]), '127.0.0.1', () => {
-      socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
-      upstream.pipe(socket).pipe(upstream)
-    })
-    for (const end of [upstream, socket]) end.on('error', () => upstream.destroy(socket.destroy() && undefined))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.close()
+    server.closeAllConnections()
   })
-  return { port: await listen(server), hosts }
+  return { port: (server.address() as AddressInfo).port, peers }
 }
 
 const EXAMPLE = 'examples/client-certificate.ts'
@@ -93,10 +76,9 @@ test('the example sends its certificate and ends', { timeout: 60_000 }, async ()
 
 test('the example sends its certificate through a proxy', { timeout: 60_000 }, async () => {
   const { port, peers } = await startService()
-  const tunnel = await startProxy()
-  const HTTPS_PROXY = `http://127.0.0.1:${tunnel.port}`
-  expect(await run(port, { HTTPS_PROXY })).toBe('Demo campaign has 1265 points\n')
-  expect(tunnel.hosts).toEqual([`localhost:${port}`])
+  const { host, targets } = await startConnectProxy()
+  expect(await run(port, { HTTPS_PROXY: `http://${host}` })).toBe('Demo campaign has 1265 points\n')
+  expect(targets).toEqual([`localhost:${port}`])
   expect(peers).toEqual(['a-partner'])
 })
 

@@ -1,11 +1,11 @@
 import http from 'node:http'
 import https from 'node:https'
 import net, { type AddressInfo } from 'node:net'
-import type { Duplex } from 'node:stream'
 import { CampaignClient } from 'campaign-client'
 import { nodeTransport } from 'campaign-client/node'
 import { HttpsProxyAgent } from 'https-proxy-agent'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startConnectProxy } from '../support/connect-proxy.ts'
 import { type Identity, TestAuthority } from './certificates.ts'
 
 const opened: { close(): unknown }[] = []
@@ -38,35 +38,8 @@ async function service(): Promise<{ baseUrl: string; seen: string[] }> {
   return { baseUrl: `https://localhost:${portOf(server)}/api/v1`, seen }
 }
 
-/** A proxy that answers CONNECT with a status and opens the tunnel for 200. */
-async function proxy(status: number): Promise<{ address: string; targets: string[]; received: () => string }> {
-  const targets: string[] = []
-  let received = ''
-  const server = http.createServer()
-  server.on('connect', (request, socket: Duplex) => {
-    targets.push(request.url ?? '')
-    socket.on('error', () => undefined)
-    if (status !== 200) {
-      socket.end(`HTTP/1.1 ${status} No\r\nContent-Type: application/json\r\n\r\n{"success":true}`)
-      return
-    }
-    const { port } = new URL(`http://${request.url}`)
-    const upstream = net.connect(Number(port), '127.0.0.1', () => {
-      socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
-      upstream.pipe(socket)
-      socket.pipe(upstream)
-    })
-    upstream.on('error', () => socket.destroy())
-    socket.on('data', (chunk: Buffer) => {
-      received += chunk.toString('latin1')
-    })
-  })
-  await listening(server)
-  return { address: `http://127.0.0.1:${portOf(server)}`, targets, received: () => received }
-}
-
-function clientThrough(address: string, baseUrl: string, keepAlive = false): CampaignClient {
-  const agent = new HttpsProxyAgent(address, { keepAlive })
+function clientThrough(proxy: string, baseUrl: string, keepAlive = false): CampaignClient {
+  const agent = new HttpsProxyAgent(`http://${proxy}`, { keepAlive })
   // These options apply to the TLS connection inside the tunnel.
   Object.assign(agent.options, { ca: authority.cert })
   const transport = nodeTransport({ agent })
@@ -78,8 +51,8 @@ const value = { account: 'ada', platform: 'web', pid: 'demo', cid: 'quest', aid:
 
 test('a call uses the tunnel, and the proxy does not see the token', async () => {
   const { baseUrl, seen } = await service()
-  const through = await proxy(200)
-  await clientThrough(through.address, baseUrl).recordActionValue(value)
+  const through = await startConnectProxy()
+  await clientThrough(through.host, baseUrl).recordActionValue(value)
   expect(seen).toEqual(['Bearer secret.token.here'])
   expect(through.targets).toEqual([new URL(baseUrl).host])
   expect(through.received()).not.toContain('secret.token.here')
@@ -87,8 +60,8 @@ test('a call uses the tunnel, and the proxy does not see the token', async () =>
 
 test('a proxy agent with keepAlive reuses its tunnel', async () => {
   const { baseUrl, seen } = await service()
-  const through = await proxy(200)
-  const client = clientThrough(through.address, baseUrl, true)
+  const through = await startConnectProxy()
+  const client = clientThrough(through.host, baseUrl, true)
   for (let call = 0; call < 3; call++) await client.recordActionValue(value)
   expect(seen).toHaveLength(3)
   expect(through.targets).toHaveLength(1)
@@ -96,8 +69,8 @@ test('a proxy agent with keepAlive reuses its tunnel', async () => {
 
 test.each([407, 403, 502, 503])('a proxy that answers CONNECT with %i: the write is not applied', async (status) => {
   const { baseUrl, seen } = await service()
-  const through = await proxy(status)
-  const error = await clientThrough(through.address, baseUrl)
+  const through = await startConnectProxy({ status })
+  const error = await clientThrough(through.host, baseUrl)
     .recordActionValue(value)
     .catch((reason: unknown) => reason)
   expect(error).toMatchObject({ code: 'network', outcome: 'not_applied' })
@@ -108,7 +81,7 @@ test.each([407, 403, 502, 503])('a proxy that answers CONNECT with %i: the write
 test('an unreachable proxy: the write is not applied', async () => {
   const { baseUrl, seen } = await service()
   const closed = await listening(http.createServer())
-  const address = `http://127.0.0.1:${portOf(closed)}`
+  const address = `127.0.0.1:${portOf(closed)}`
   closed.close()
   const error = await clientThrough(address, baseUrl)
     .recordActionValue(value)
@@ -131,7 +104,7 @@ test.each([
       socket.on('error', () => undefined).on('data', () => answer(socket))
     }),
   )
-  const error = await clientThrough(`http://127.0.0.1:${portOf(brokenProxy)}`, baseUrl)
+  const error = await clientThrough(`127.0.0.1:${portOf(brokenProxy)}`, baseUrl)
     .recordActionValue(value)
     .catch((reason: unknown) => reason)
   expect(error).toMatchObject({ code: 'network', outcome: 'not_applied' })
