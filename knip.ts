@@ -8,10 +8,10 @@ export default {
     ...[...entryPoints, command].map(({ source }) => source),
     ...runtimeChoices.flatMap((choice) => [choice.node, choice.default]),
     'test/**/*.test-d.ts',
-    'test/package/{check,consumers,runtimes}.ts',
+    'test/package/{check,consumers,examples,runtimes}.ts',
     'test/mutants/vitest.config.ts',
-    'test/runtimes/suite/index.ts',
-    'test/webhook/stores/crash-child.ts',
+    'test/runtimes/suite/{index,process}.ts',
+    'test/webhook/stores/{crash-child,sqlite-storm}.ts',
     'examples/*.ts',
   ],
   project: [

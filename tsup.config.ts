@@ -20,8 +20,18 @@ const library: Options = {
   treeshake: true,
 }
 
+/** Programs are smaller without white space and comments. Their metafiles name the bundled packages for the notices. */
+const compact: Options = {
+  metafile: true,
+  esbuildOptions(options) {
+    options.minifyWhitespace = true
+    options.minifySyntax = true
+  },
+}
+
 /** The command, one chunk per subcommand. It imports the package by its public names, as a partner does. */
 export const command: Options = {
+  ...compact,
   name: 'command',
   entry: { main: program.source },
   outDir: 'dist/cli',
@@ -36,6 +46,7 @@ export const command: Options = {
 
 /** The console's page, which the command serves. */
 export const consolePage: Options = {
+  ...compact,
   name: 'console',
   entry: { page: 'src/console/page/main.tsx', style: 'src/console/page/style.css' },
   outDir: 'dist/console',
@@ -60,8 +71,7 @@ export default defineConfig([
     name: 'declarations',
     entry: entries,
     format: ['esm', 'cjs'],
-    // TypeScript 6 refuses the baseUrl that tsup passes on unless it is told to ignore it.
-    dts: { only: true, compilerOptions: { ignoreDeprecations: '6.0', stripInternal: true } },
+    dts: { only: true, compilerOptions: { stripInternal: true } },
   },
   command,
   consolePage,

@@ -25,6 +25,8 @@ export default defineConfig({
     // Generous, so that a slow machine fails no test.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // Tests that run at the same time would clear each other's mocks.
+    clearMocks: false,
     expect: { poll: { timeout: 30_000 } },
     typecheck: { enabled: true, include: ['test/**/*.test-d.ts'], tsconfig: './test/tsconfig.types.json' },
     reporters: process.env.CI ? ['default', ['json', { outputFile: 'reports/tests.json' }]] : ['default'],

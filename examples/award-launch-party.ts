@@ -1,7 +1,7 @@
 /**
  * Awards XP to all guests of a party, once each:
  *
- *   npx tsx examples/award-launch-party.ts
+ *   npx tsx award-launch-party.ts
  *
  * You can run the list again at any time, for example after a crash: each award
  * has an id, and the ledger records its outcome. Ctrl-C ends a run cleanly.
@@ -100,15 +100,19 @@ service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 0, times: 60 })
 service.fail({ on: 'rewardWallet', kind: 'status', status: 401 })
 await run('First run, the token expires:')
 service.fail({ on: 'rewardWallet', kind: 'applied_then_reset', times: 3 })
-await run('Second run, with a new token, three answers are lost:')
+await run('Second run, with a new token, three responses are lost:')
 await run('Third run, to settle those three:')
 await run('Fourth run, by mistake:')
 
-const entries = await readLedger(join(folder, 'awards.ledger'))
-const total = entries.reduce((sum, { xp }) => sum + xp, 0)
+let count = 0
+let total = 0
+for await (const { xp } of readLedger(join(folder, 'awards.ledger'))) {
+  count++
+  total += xp
+}
 const awarded = service.state.awards.reduce((sum, { xp }) => sum + xp, 0)
 console.log(
-  `the ledger has ${entries.length} awards with ${total} XP, ` +
+  `the ledger has ${count} awards with ${total} XP, ` +
     `the service ${service.state.awards.length} with ${awarded}`,
 )
 

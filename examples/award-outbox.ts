@@ -3,15 +3,21 @@
  * pg-boss in PostgreSQL. Every order gets its award once, even if a process is
  * killed.
  *
+ *   npm install @hono/node-server@2 hono@4 pg@8 pg-boss@12
  *   DATABASE_URL=postgres://… CAMPAIGN_BASE_URL=… \
- *   CAMPAIGN_ACCESS_TOKEN=… npx tsx examples/award-outbox.ts
+ *   CAMPAIGN_ACCESS_TOKEN=… npx tsx award-outbox.ts
  *   curl -d '{"wallet":"0x52908400098527886E0F7030069857D2E4169EE7","xp":50}' \
  *     http://127.0.0.1:3000/orders
  *
- * You can run several of these processes.
+ * You can run several of these processes. After about three days of retries, a
+ * job moves to a dead-letter queue. An award that can't succeed moves there at
+ * once. List the failed jobs, and replay them when the cause is fixed:
+ *
+ *   npx tsx award-outbox.ts failed
+ *   npx tsx award-outbox.ts replay
  */
 import { serve } from '@hono/node-server'
-import { CampaignClient } from 'campaign-client'
+import { CampaignClient, InvalidRequestError } from 'campaign-client'
 import { type AwardRow, awardOne, rewardId } from 'campaign-client/bulk'
 import {
   postgresLedger,
@@ -20,7 +26,7 @@ import {
 import { nodeTransport } from 'campaign-client/node'
 import { Hono } from 'hono'
 import { Pool } from 'pg'
-import PgBoss from 'pg-boss'
+import { type Job, type JobResult, PgBoss } from 'pg-boss'
 
 const { DATABASE_URL, CAMPAIGN_BASE_URL, CAMPAIGN_ACCESS_TOKEN } = process.env
 const { CAMPAIGN_PID: pid = 'demo', PORT = '3000' } = process.env
@@ -30,6 +36,7 @@ if (!DATABASE_URL || !CAMPAIGN_BASE_URL || !CAMPAIGN_ACCESS_TOKEN) {
 }
 
 const QUEUE = 'order-awards'
+const FAILED = 'order-awards-failed'
 interface OrderAward {
   order: string
   award: AwardRow
@@ -40,6 +47,8 @@ const client = new CampaignClient({
   baseUrl: CAMPAIGN_BASE_URL,
   accessToken: CAMPAIGN_ACCESS_TOKEN,
   transport,
+  // Limits the XP of an award, to catch mistakes.
+  guard: { campaigns: [pid], maxXpPerAward: 1000 },
 })
 const pool = new Pool({ connectionString: DATABASE_URL })
 pool.on('error', (error) => console.error('idle connection:', error.message))
@@ -59,14 +68,25 @@ await setup.query(`CREATE TABLE IF NOT EXISTS orders (
   verdict text
 )`)
 await boss.start()
-// A job of a killed process starts again after two minutes.
+await boss.createQueue(FAILED, { retentionSeconds: 90 * 86_400 })
+// Retries after 1, 2, 4, … seconds, then every ten minutes, for about three
+// days. A job of a killed process starts again after two minutes.
 await boss.createQueue(QUEUE, {
-  name: QUEUE,
-  retryLimit: 100,
+  retryLimit: 450,
+  retryBackoff: true,
   retryDelay: 1,
+  retryDelayMax: 600,
   expireInSeconds: 120,
+  deadLetter: FAILED,
 })
 setup.release(true) // the lock ends with its connection
+
+const command = process.argv[2]
+if (command === 'failed' || command === 'replay') {
+  await (command === 'failed' ? listFailed() : replayFailed())
+  await boss.stop({ graceful: false })
+  process.exit()
+}
 
 /** Stores the order and the job of its award in one transaction. */
 async function placeOrder(wallet: string, xp: number): Promise<string> {
@@ -93,20 +113,36 @@ async function placeOrder(wallet: string, xp: number): Promise<string> {
 }
 
 // A job may run twice, even at the same time. The ledger records every attempt,
-// and allows one at a time for each award. pg-boss retries a job that throws.
-await boss.work<OrderAward>(
-  QUEUE,
-  { pollingIntervalSeconds: 0.5 },
-  async ([job]) => {
-    if (job === undefined) return
-    const { order, award } = job.data
-    const verdict = await awardOne(client, award, { ledger })
+// and allows one at a time for each award.
+async function award({ id, data }: Job<OrderAward>): Promise<JobResult> {
+  try {
+    const verdict = await awardOne(client, data.award, { ledger })
     await pool.query('UPDATE orders SET verdict = $2 WHERE id = $1', [
-      order,
+      data.order,
       verdict,
     ])
-    console.log(`order ${order}: ${verdict}`)
+    console.log(`order ${data.order}: ${verdict}`)
+    return { id, status: 'completed' }
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    // An invalid award fails in the same way each time. Retry all other errors.
+    const isFinal = error instanceof InvalidRequestError
+    const next = isFinal ? 'failed' : 'will be retried'
+    console.error(`order ${data.order}: ${next}: ${message}`)
+    const status = isFinal ? 'deadletter' : 'failed'
+    return { id, status, output: { message } }
+  }
+}
+
+await boss.work<OrderAward>(
+  QUEUE,
+  {
+    batchSize: 10,
+    pollingIntervalSeconds: 0.5,
+    burstWhenBatchFull: true,
+    perJobResults: true,
   },
+  (jobs) => Promise.all(jobs.map(award)),
 )
 
 const app = new Hono()
@@ -128,3 +164,26 @@ process.once('SIGTERM', async () => {
   await pool.end()
   transport.close()
 })
+
+/** Prints one line for each order whose award has failed. */
+async function listFailed(): Promise<void> {
+  const { rows } = await pool.query(
+    `SELECT data->>'order' AS order, source_output AS output, created_on AS at
+     FROM pgboss.job WHERE name = $1 AND state = 'created' ORDER BY created_on`,
+    [FAILED],
+  )
+  for (const { order, output, at } of rows)
+    console.log(at.toISOString(), `order ${order}:`, output?.message)
+  console.log(`${rows.length} failed`)
+}
+
+/** Moves all jobs of the dead-letter queue back. */
+async function replayFailed(): Promise<void> {
+  let replayed = 0
+  for (;;) {
+    const moved = await boss.redrive(FAILED)
+    if (moved === 0) break
+    replayed += moved
+  }
+  console.log(`${replayed} replayed`)
+}

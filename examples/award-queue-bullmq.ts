@@ -1,8 +1,9 @@
 /**
  * Sends awards as jobs of BullMQ:
  *
+ *   npm install bullmq@6 ioredis@6 pg@8
  *   REDIS_URL=redis://… DATABASE_URL=postgres://… \
- *     npx tsx examples/award-queue-bullmq.ts
+ *     npx tsx award-queue-bullmq.ts
  *
  * The queue is in Redis. The ledger is in PostgreSQL, because it must survive
  * when Redis loses data.
@@ -13,12 +14,7 @@
  */
 import { Queue, UnrecoverableError, Worker } from 'bullmq'
 import { CampaignClient, InvalidRequestError } from 'campaign-client'
-import {
-  type AwardRow,
-  AwardUnsettledError,
-  awardOne,
-  rewardId,
-} from 'campaign-client/bulk'
+import { type AwardRow, awardOne, rewardId } from 'campaign-client/bulk'
 import {
   postgresLedger,
   postgresLedgerSchema,
@@ -51,7 +47,7 @@ const connection = new Redis(REDIS_URL, { maxRetriesPerRequest: null })
 const queue = new Queue<AwardRow>('awards', { connection })
 const verdicts: string[] = []
 let resolve: () => void = () => undefined
-const settled = new Promise<void>((done) => {
+const ended = new Promise<void>((done) => {
   resolve = done
 })
 
@@ -63,16 +59,25 @@ const worker = new Worker<AwardRow>(
         `${data.xp} XP: ${await awardOne(client, data, { ledger })}`,
       )
     } catch (error) {
-      if (error instanceof AwardUnsettledError)
-        console.log(`${data.xp} XP: ${error.reason}, will be retried`)
+      const message = error instanceof Error ? error.message : String(error)
       // An invalid award cannot succeed. BullMQ retries all other errors.
-      if (error instanceof InvalidRequestError)
-        throw new UnrecoverableError(error.message)
-      throw error
+      const isFinal = error instanceof InvalidRequestError
+      console.log(
+        `${data.xp} XP: ${isFinal ? 'failed' : 'will be retried'}: ${message}`,
+      )
+      throw isFinal ? new UnrecoverableError(message) : error
     }
     if (verdicts.length === 3) resolve()
   },
-  { connection, concurrency: 1 },
+  {
+    connection,
+    concurrency: 10,
+    settings: {
+      // 1, 2, 4, … seconds, then ten minutes.
+      backoffStrategy: (attempts) =>
+        Math.min(600_000, 1000 * 2 ** (attempts - 1)),
+    },
+  },
 )
 worker.on('error', (error) => console.error(error))
 
@@ -85,15 +90,17 @@ const award = (guest: number): AwardRow => {
     xp: 100 * guest,
   }
 }
-// `awardOne` throws until the award is settled, and BullMQ retries the job.
-const opts = { attempts: 100, backoff: { type: 'exponential', delay: 200 } }
+// `awardOne` throws until the award has a verdict. BullMQ retries the job for
+// about three days. Then it keeps the job in the set of failed jobs: list them
+// with `queue.getFailed()`, and replay them with `queue.retryJobs()`.
+const opts = { attempts: 450, backoff: { type: 'custom' } }
 service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
 // The second award is queued twice.
 await queue.addBulk(
   [1, 2, 2].map((guest) => ({ name: 'award', data: award(guest), opts })),
 )
 
-await settled
+await ended
 console.log(verdicts.sort().join('\n'))
 console.log(`the service has ${service.state.awards.length} awards`)
 

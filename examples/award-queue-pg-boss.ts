@@ -1,7 +1,8 @@
 /**
  * Sends awards as jobs of pg-boss:
  *
- *   DATABASE_URL=postgres://… npx tsx examples/award-queue-pg-boss.ts
+ *   npm install pg@8 pg-boss@12
+ *   DATABASE_URL=postgres://… npx tsx award-queue-pg-boss.ts
  *
  * Queue and ledger are in PostgreSQL. You can run several of these processes.
  *
@@ -9,13 +10,8 @@
  * takes longer than `expireInSeconds`. The ledger records every attempt, and
  * allows one at a time for each award.
  */
-import { CampaignClient } from 'campaign-client'
-import {
-  type AwardRow,
-  AwardUnsettledError,
-  awardOne,
-  rewardId,
-} from 'campaign-client/bulk'
+import { CampaignClient, InvalidRequestError } from 'campaign-client'
+import { type AwardRow, awardOne, rewardId } from 'campaign-client/bulk'
 import {
   postgresLedger,
   postgresLedgerSchema,
@@ -23,9 +19,10 @@ import {
 import { nodeTransport } from 'campaign-client/node'
 import { createCampaignService } from 'campaign-client/testing'
 import { Pool } from 'pg'
-import PgBoss from 'pg-boss'
+import { type Job, type JobResult, PgBoss } from 'pg-boss'
 
 const QUEUE = 'awards'
+const FAILED = 'awards-failed'
 const connectionString = process.env.DATABASE_URL
 if (connectionString === undefined)
   throw new Error('set DATABASE_URL to the URL of a PostgreSQL database')
@@ -48,34 +45,51 @@ const ledger = postgresLedger(pool, { run: 'launch-party-2026' })
 const boss = new PgBoss({ connectionString })
 boss.on('error', (error) => console.error(error))
 await boss.start()
-// `awardOne` throws until the award is settled, and pg-boss retries the job.
+await boss.createQueue(FAILED, { retentionSeconds: 90 * 86_400 })
+// `awardOne` throws until the award has a verdict. pg-boss retries the job for
+// about three days, then moves it to the dead-letter queue.
 await boss.createQueue(QUEUE, {
-  name: QUEUE,
-  retryLimit: 100,
+  retryLimit: 450,
+  retryBackoff: true,
   retryDelay: 1,
+  retryDelayMax: 600,
   expireInSeconds: 120,
+  deadLetter: FAILED,
 })
 
 const verdicts: string[] = []
-const settled = new Promise<void>((resolve) => {
-  void boss.work<AwardRow>(
-    QUEUE,
-    { batchSize: 1, pollingIntervalSeconds: 0.5 },
-    async ([job]) => {
-      if (job === undefined) return
-      try {
-        verdicts.push(
-          `${job.data.xp} XP: ${await awardOne(client, job.data, { ledger })}`,
-        )
-        if (verdicts.length === 3) resolve()
-      } catch (error) {
-        if (error instanceof AwardUnsettledError)
-          console.log(`${job.data.xp} XP: ${error.reason}, will be retried`)
-        throw error
-      }
-    },
-  )
+let resolve: () => void = () => undefined
+const ended = new Promise<void>((done) => {
+  resolve = done
 })
+
+async function run({ id, data }: Job<AwardRow>): Promise<JobResult> {
+  try {
+    verdicts.push(`${data.xp} XP: ${await awardOne(client, data, { ledger })}`)
+    if (verdicts.length === 3) resolve()
+    return { id, status: 'completed' }
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    // An invalid award cannot succeed. Retry all other errors.
+    const isFinal = error instanceof InvalidRequestError
+    console.log(
+      `${data.xp} XP: ${isFinal ? 'failed' : 'will be retried'}: ${message}`,
+    )
+    const status = isFinal ? 'deadletter' : 'failed'
+    return { id, status, output: { message } }
+  }
+}
+
+await boss.work<AwardRow>(
+  QUEUE,
+  {
+    batchSize: 10,
+    pollingIntervalSeconds: 0.5,
+    burstWhenBatchFull: true,
+    perJobResults: true,
+  },
+  (jobs) => Promise.all(jobs.map(run)),
+)
 
 const award = (guest: number): AwardRow => {
   const address = `0x${guest.toString(16).padStart(40, '0')}`
@@ -90,7 +104,7 @@ service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
 // The second award is queued twice.
 for (const guest of [1, 2, 2]) await boss.send(QUEUE, award(guest))
 
-await settled
+await ended
 console.log(verdicts.sort().join('\n'))
 console.log(`the service has ${service.state.awards.length} awards`)
 

@@ -1,12 +1,13 @@
 /**
  * Single awards with a clear result, also after network errors:
  *
- *   npx tsx examples/award-with-reconciliation.ts
+ *   npx tsx award-with-reconciliation.ts
  *
  * The id of each award is derived from its campaign, reason and address. The
  * service accepts an id once, so you can send an award again at any time.
  */
 import { BadRequestError, CampaignClient, CampaignError } from 'campaign-client'
+import { rewardId } from 'campaign-client/bulk'
 import { createCampaignService } from 'campaign-client/testing'
 
 interface Award {
@@ -17,32 +18,39 @@ interface Award {
 
 /**
  * - `awarded`: by this call.
- * - `already_awarded`: by an earlier call, or by an attempt whose answer was
- *   lost.
+ * - `already_awarded`: by an earlier call, as your records say.
+ * - `probably_awarded`: the service refused the id, and an earlier attempt with
+ *   it had an unknown outcome. Look at the user's progress to be sure.
  * - `rejected`: not awarded. A retry would fail in the same way.
  * - `open`: unknown, or temporarily refused. Retry later with the same id.
  */
-type Result = 'awarded' | 'already_awarded' | 'rejected' | 'open'
+type Result =
+  | 'awarded'
+  | 'already_awarded'
+  | 'probably_awarded'
+  | 'rejected'
+  | 'open'
 
 const PID = 'demo'
 
 const idOf = ({ address, reason }: Award): string =>
-  [PID, reason, address.toLowerCase()].join(':')
+  rewardId({ pid: PID, address, reason })
 
 async function award(client: CampaignClient, request: Award): Promise<Result> {
   const { address, xp } = request
   try {
-    await client.rewardWallet({ address, pid: PID, id: idOf(request), xp })
+    const id = idOf(request)
+    if (records.get(id) === 'awarded') return 'already_awarded'
+    await client.rewardWallet({ address, pid: PID, id, xp })
     return 'awarded'
   } catch (error) {
     if (!(error instanceof CampaignError)) throw error
-    // Assumed: the service answers 400 for a used id, without a reason. If your
-    // records have the id, or an attempt of this call may have been applied, the
-    // award exists.
+    // A 400 has no reason. It only means that the id was used if an earlier
+    // attempt may have been applied: in this call, or in one that is still open.
     if (error instanceof BadRequestError) {
-      return error.outcome === 'unknown' || sent.has(idOf(request))
-        ? 'already_awarded'
-        : 'rejected'
+      const isInDoubt =
+        error.outcome === 'unknown' || records.get(idOf(request)) === 'open'
+      return isInDoubt ? 'probably_awarded' : 'rejected'
     }
     const isTemporary =
       error.outcome === 'unknown' ||
@@ -52,13 +60,10 @@ async function award(client: CampaignClient, request: Award): Promise<Result> {
   }
 }
 
-/**
- * Your own records: the ids of all awards that were not rejected. In production,
- * use a table.
- */
-const sent = new Set<string>()
+/** Your own records: the results by id. In production, use a table. */
+const records = new Map<string, Result>()
 
-const service = createCampaignService({ seed: 'awards' })
+const service = createCampaignService({ idSeed: 'awards' })
 const { url, close } = await service.listen()
 const client = new CampaignClient({
   baseUrl: url,
@@ -87,7 +92,7 @@ const awards: (Award & {
     address: wallet('2'),
     reason: 'launch',
     xp: 100,
-    happens: 'the answer is lost',
+    happens: 'the response is lost',
     fault: { on: 'rewardWallet', kind: 'applied_then_reset' },
   },
   {
@@ -101,7 +106,7 @@ const awards: (Award & {
     address: wallet('4'),
     reason: 'launch',
     xp: 100,
-    happens: 'the answer is lost, twice',
+    happens: 'the response is lost, twice',
     fault: { on: 'rewardWallet', kind: 'applied_then_reset', times: 2 },
   },
   {
@@ -116,7 +121,8 @@ const open: Award[] = []
 for (const { happens, fault, ...request } of awards) {
   if (fault) service.fail(fault)
   const result = await award(client, request)
-  if (result !== 'rejected') sent.add(idOf(request))
+  if (result === 'awarded' || result === 'open')
+    records.set(idOf(request), result)
   if (result === 'open') open.push(request)
   console.log(`${happens}: ${result}`)
 }

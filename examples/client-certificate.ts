@@ -2,10 +2,11 @@
  * A client with a client certificate, a private certificate authority and an
  * HTTP proxy:
  *
+ *   npm install https-proxy-agent@9
  *   CAMPAIGN_BASE_URL=https://…/api/v1 CAMPAIGN_ACCESS_TOKEN=… \
  *     CAMPAIGN_PID=… CLIENT_CERT=client.pem CLIENT_KEY=client.key \
  *     PRIVATE_CA=ca.pem HTTPS_PROXY=http://proxy.example:3128 \
- *     npx tsx examples/client-certificate.ts
+ *     npx tsx client-certificate.ts
  *
  * The settings for certificate, key, authority and proxy are optional.
  */

@@ -3,9 +3,10 @@
  * the progress of every member, compares it with the previous reading, and
  * counts the new completions. Run it every night:
  *
+ *   npm install pg@8
  *   DATABASE_URL=postgres://… CAMPAIGN_BASE_URL=https://…/api/v1 \
  *     CAMPAIGN_ACCESS_TOKEN=… CAMPAIGN_PID=… \
- *     npx tsx examples/find-missed-events.ts
+ *     npx tsx find-missed-events.ts
  *
  * The webhook receiver below counts completions in the same table. Each
  * completion counts once, even if both find it at the same time. You can stop
@@ -16,11 +17,11 @@ import { argv, env, exit } from 'node:process'
 import { fileURLToPath } from 'node:url'
 import {
   CampaignClient,
-  CampaignError,
   type ProgressChange,
   progressChanges,
   type UserProgress,
 } from 'campaign-client'
+import { readProgress } from 'campaign-client/bulk'
 import {
   createWebhookReceiver,
   type WebhookReceiver,
@@ -29,7 +30,6 @@ import { postgresSchema, postgresStore } from 'campaign-client/webhook/postgres'
 import { Pool, type PoolClient } from 'pg'
 
 const CONCURRENCY = 4
-const MAX_CONSECUTIVE_FAILURES = 20
 /** The reward for a completion, in your own currency. */
 const COINS = { task: 10, quest: 50, challenge: 100 }
 /**
@@ -154,16 +154,12 @@ function completionOfChange(change: ProgressChange): Completion | undefined {
   }
 }
 
-interface Member {
-  readonly member_id: string
-  readonly account: string
-  readonly platform: string
-}
-
 interface Search {
   readonly pool: Pool
   readonly client: Pick<CampaignClient, 'getUserProgress'>
   readonly pid: string
+  /** Searches only this member. Without it, the search reads all members. */
+  readonly memberId?: string
 }
 
 export interface SearchReport {
@@ -176,56 +172,53 @@ export interface SearchReport {
 }
 
 /**
- * Searches all members. If a member's progress cannot be read, the next run
- * tries again. An error that affects all members ends the run.
+ * Reads the progress of the members, stores it and counts new completions. The
+ * first reading of a member counts nothing, so search a member as soon as they
+ * join. If a member's progress cannot be read, the next run tries again.
  */
 export async function findMissedEvents(search: Search): Promise<SearchReport> {
   const report: SearchReport = { read: 0, found: 0, failed: [] }
-  const members = allMembers(search.pool)
-  let consecutiveFailures = 0
-
-  // The workers share one queue. When a worker throws, the queue closes and the
-  // others finish their current member.
-  const work = async (): Promise<void> => {
-    for await (const member of members) {
-      try {
-        const found = await searchMember(search, member)
-        report.found += found
-        report.read += 1
-        consecutiveFailures = 0
-      } catch (error) {
-        consecutiveFailures += 1
-        if (
-          !(error instanceof CampaignError) ||
-          consecutiveFailures === MAX_CONSECUTIVE_FAILURES ||
-          affectsAll(error)
-        )
-          throw error
-        report.failed.push(`${member.member_id}: ${error.message}`)
-      }
+  const members = membersOf(search)
+  for await (const { user, progress, error } of readProgress(
+    search.client,
+    members,
+    { concurrency: CONCURRENCY },
+  )) {
+    if (error !== undefined) {
+      report.failed.push(`${user.member_id}: ${error.message}`)
+      continue
     }
+    report.found += await storeReading(search.pool, user, progress)
+    report.read += 1
   }
-  const workers = await Promise.allSettled(
-    Array.from({ length: CONCURRENCY }, work),
-  )
-  for (const worker of workers)
-    if (worker.status === 'rejected') throw worker.reason
   return report
 }
 
-const affectsAll = ({ code }: CampaignError): boolean =>
-  ['unauthorized', 'access_denied', 'access_token', 'configuration'].includes(
-    code,
-  )
+/** A member with the last reading. */
+interface Member {
+  readonly member_id: string
+  readonly account: string
+  readonly platform: string
+  readonly pid: string
+  readonly reading: UserProgress | null
+  /** The number of readings so far. */
+  readonly version: number
+}
 
-async function* allMembers(
-  pool: Pool,
-): AsyncGenerator<Member, void, undefined> {
+async function* membersOf({
+  pool,
+  pid,
+  memberId,
+}: Search): AsyncGenerator<Member, void, undefined> {
   for (let last = ''; ; ) {
     const { rows } = await pool.query<Member>(
-      `SELECT member_id, account, platform FROM members
-       WHERE member_id > $1 ORDER BY member_id LIMIT 100`,
-      [last],
+      `SELECT m.member_id, account, platform, $1::text AS pid,
+         reading, coalesce(version, 0) AS version
+       FROM members m LEFT JOIN readings r
+         ON r.member_id = m.member_id AND r.pid = $1
+       WHERE m.member_id > $2 AND ($3::text IS NULL OR m.member_id = $3)
+       ORDER BY m.member_id LIMIT 100`,
+      [pid, last, memberId ?? null],
     )
     if (rows.length === 0) return
     yield* rows
@@ -233,27 +226,16 @@ async function* allMembers(
   }
 }
 
-/**
- * Reads the progress of one member and counts new completions. Returns their
- * number. The first reading counts nothing, so call this function as soon as a
- * member joins.
- */
-export async function searchMember(
-  { pool, client, pid }: Search,
+/** Stores a reading and counts its new completions. Returns their number. */
+function storeReading(
+  pool: Pool,
   member: Member,
+  progress: UserProgress,
 ): Promise<number> {
-  const { member_id: memberId, account, platform } = member
-  const { rows } = await pool.query<{ reading: UserProgress; version: number }>(
-    'SELECT reading, version FROM readings WHERE pid = $1 AND member_id = $2',
-    [pid, memberId],
-  )
-  const [last] = rows
-  const reading = await client.getUserProgress({ account, platform, pid })
+  const { member_id: memberId, pid, reading, version } = member
   // With a new entry ID, this is the first reading of a new entry.
-  const changes = progressChanges(
-    last?.reading.id === reading.id ? last.reading : undefined,
-    reading,
-  )
+  const before = reading?.id === progress.id ? reading : undefined
+  const changes = progressChanges(before, progress)
 
   return transaction(pool, async (tx) => {
     await tx.query('SELECT FROM members WHERE member_id = $1 FOR UPDATE', [
@@ -265,7 +247,7 @@ export async function searchMember(
        ON CONFLICT (pid, member_id) DO UPDATE
        SET reading = excluded.reading, version = kept.version + 1
          WHERE kept.version = $4`,
-      [pid, memberId, JSON.stringify(reading), last?.version ?? 0],
+      [pid, memberId, JSON.stringify(progress), version],
     )
     // Another search has stored a newer reading and counted its completions.
     if (stored.rowCount === 0) return 0

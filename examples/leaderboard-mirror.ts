@@ -4,15 +4,20 @@
  * order. So the receiver does not add up XP: for each message it reads the
  * user's points again.
  *
+ *   npm install @hono/node-server@2 hono@4 pg@8
  *   DATABASE_URL=postgres://… CAMPAIGN_WEBHOOK_SECRET=… \
  *   CAMPAIGN_BASE_URL=… CAMPAIGN_ACCESS_TOKEN=… \
- *     npx tsx examples/leaderboard-mirror.ts
+ *     npx tsx leaderboard-mirror.ts
  *
- * You can run several of these processes.
+ * You can run several of these processes. After an outage, or every night, read
+ * all points again, because some messages may never have arrived:
+ *
+ *   npx tsx leaderboard-mirror.ts refresh
  */
 import { pathToFileURL } from 'node:url'
 import { serve } from '@hono/node-server'
 import { CampaignClient } from 'campaign-client'
+import { readProgress } from 'campaign-client/bulk'
 import { createWebhookReceiver } from 'campaign-client/webhook'
 import { Hono } from 'hono'
 import { Pool } from 'pg'
@@ -33,22 +38,47 @@ export interface LeaderboardMirrorOptions {
   platform: string
 }
 
-export function leaderboardMirror(options: LeaderboardMirrorOptions): Hono {
+export interface LeaderboardMirror {
+  readonly app: Hono
+  /** Reads the points of all users again. Returns the errors. */
+  refresh(): Promise<Error[]>
+}
+
+export function leaderboardMirror(
+  options: LeaderboardMirrorOptions,
+): LeaderboardMirror {
   const { pool, client, secret, pid, platform } = options
 
-  /** Reads a user's points and stores them. */
-  async function copyPoints(account: string): Promise<void> {
+  /** Reads the points of users and stores them. Returns the errors. */
+  async function copyPoints(accounts: readonly string[]): Promise<Error[]> {
     // Numbers each reading before it starts. Of two concurrent readings, the
     // later one is kept, whichever ends first.
-    const { rows } = await pool.query("SELECT nextval('readings') AS reading")
-    const { total } = await client.getUserProgress({ account, platform, pid })
-    await pool.query(
-      `INSERT INTO leaderboard (account, xp, reading) VALUES ($1, $2, $3)
-       ON CONFLICT (account) DO UPDATE
-       SET xp = excluded.xp, reading = excluded.reading
-       WHERE leaderboard.reading < excluded.reading`,
-      [account, total, rows[0].reading],
-    )
+    async function* users() {
+      for (const account of accounts) {
+        const { rows } = await pool.query(
+          "SELECT nextval('readings') AS number",
+        )
+        yield { account, platform, pid, number: rows[0].number }
+      }
+    }
+    const errors: Error[] = []
+    for await (const { user, progress, error } of readProgress(
+      client,
+      users(),
+    )) {
+      if (error !== undefined) {
+        errors.push(error)
+        continue
+      }
+      await pool.query(
+        `INSERT INTO leaderboard (account, xp, reading) VALUES ($1, $2, $3)
+         ON CONFLICT (account) DO UPDATE
+         SET xp = excluded.xp, reading = excluded.reading
+         WHERE leaderboard.reading < excluded.reading`,
+        [user.account, progress.total, user.number],
+      )
+    }
+    return errors
   }
 
   const receiver = createWebhookReceiver({
@@ -59,8 +89,10 @@ export function leaderboardMirror(options: LeaderboardMirrorOptions): Hono {
       // Here the message's `user` equals the account of the calls. If yours
       // differ, look up the account.
       const { user } = event.payload
-      // If this call fails, the service sends the message again.
-      if (typeof user === 'string') await copyPoints(user)
+      if (typeof user !== 'string') return
+      const [error] = await copyPoints([user])
+      // The service then sends the message again.
+      if (error) throw error
     },
   })
 
@@ -73,7 +105,13 @@ export function leaderboardMirror(options: LeaderboardMirrorOptions): Hono {
     )
     return c.json(rows)
   })
-  return app
+  return {
+    app,
+    async refresh() {
+      const { rows } = await pool.query('SELECT account FROM leaderboard')
+      return copyPoints(rows.map(({ account }) => account))
+    },
+  }
 }
 
 async function main(): Promise<void> {
@@ -95,7 +133,7 @@ async function main(): Promise<void> {
   const pool = new Pool({ connectionString: DATABASE_URL })
   pool.on('error', (error) => console.error('idle connection:', error.message))
   await pool.query(schema)
-  const app = leaderboardMirror({
+  const { app, refresh } = leaderboardMirror({
     pool,
     client: new CampaignClient({
       baseUrl: CAMPAIGN_BASE_URL,
@@ -105,6 +143,11 @@ async function main(): Promise<void> {
     pid: CAMPAIGN_PID,
     platform: 'discord',
   })
+  if (process.argv[2] === 'refresh') {
+    for (const error of await refresh()) console.error(error.message)
+    await pool.end()
+    return
+  }
   serve(
     { fetch: app.fetch, port: Number(PORT), hostname: '127.0.0.1' },
     ({ port }) => console.log(`listening on http://127.0.0.1:${port}`),

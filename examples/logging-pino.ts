@@ -1,7 +1,8 @@
 /**
  * Logs every attempt with pino, from the client's hooks:
  *
- *   npx tsx examples/logging-pino.ts
+ *   npm install pino@10
+ *   npx tsx logging-pino.ts
  *
  * Hooks never receive a token or a secret, so nothing has to be redacted.
  */
@@ -26,7 +27,7 @@ export function loggingHooks(logger: Logger): ClientHooks {
         requestId: headers['x-request-id'],
       }
       if (status >= 400) logger.warn(fields, 'error of the campaign service')
-      else logger.info(fields, 'answer of the campaign service')
+      else logger.info(fields, 'response of the campaign service')
     },
     onRetry: ({ operation, attempt, delayMs, error }) => {
       // An error of the client contains no secret, not even in its cause.
@@ -57,7 +58,7 @@ export function loggingHooks(logger: Logger): ClientHooks {
   }
 }
 
-const service = createCampaignService({ seed: 'logging' })
+const service = createCampaignService({ idSeed: 'logging' })
 const client = new CampaignClient({
   baseUrl: 'https://service.example/api/v1',
   accessToken: 'a-token-that-no-line-shows',

@@ -1,7 +1,8 @@
 /**
  * Prometheus metrics of a client and a webhook receiver, from their hooks:
  *
- *   npx tsx examples/metrics-prometheus.ts
+ *   npm install prom-client@15
+ *   npx tsx metrics-prometheus.ts
  *
  * Every label has few values. No label contains a user or a message, so the
  * number of time series stays small.
@@ -29,9 +30,9 @@ export function clientMetrics(registry: Registry): ClientHooks {
     labelNames: ['operation', 'result'],
     registers,
   })
-  const answers = new Histogram({
-    name: 'campaign_answer_seconds',
-    help: 'Duration of attempts until the service answered, by status.',
+  const responses = new Histogram({
+    name: 'campaign_response_seconds',
+    help: 'Duration of attempts until the response arrived, by status.',
     labelNames: ['operation', 'status'],
     buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers,
@@ -44,7 +45,7 @@ export function clientMetrics(registry: Registry): ClientHooks {
   })
   return {
     onResponse: ({ operation, status, durationMs }) =>
-      answers.observe({ operation, status }, durationMs / 1000),
+      responses.observe({ operation, status }, durationMs / 1000),
     onRetry: ({ operation, error }) =>
       retries.inc({ operation, code: error.code }),
     onEnd: ({ operation, durationMs, error }) => {
@@ -92,7 +93,7 @@ const receiver = createWebhookReceiver({
 
 const clock = createManualClock()
 const service = createCampaignService({
-  seed: 'metrics',
+  idSeed: 'metrics',
   clock,
   deliver: receiver.fetch,
 })

@@ -2,7 +2,8 @@
  * A progress page for many concurrent readers, with Hono and lru-cache. All
  * readers of one user's page share one call to the service.
  *
- *   npx tsx examples/progress-page.ts
+ *   npm install hono@4 lru-cache@11
+ *   npx tsx progress-page.ts
  *
  * The command shows the page with the local service. Import `progressPage` to
  * serve the page from your own application.
@@ -102,14 +103,14 @@ async function demonstrate(): Promise<void> {
   }
   const show = async (title: string) => {
     const before = service.requests.length
-    const answers = new Set(
+    const responses = new Set(
       await Promise.all(Array.from({ length: 300 }, read)),
     )
     // Lets calls in the background end.
     await sleep(0)
     const calls = service.requests.length - before
     console.log(`${title}: 300 readers, ${calls} call(s)`)
-    for (const answer of answers) console.log(`  ${answer}`)
+    for (const response of responses) console.log(`  ${response}`)
   }
 
   await show('first')

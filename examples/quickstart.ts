@@ -1,7 +1,7 @@
 /**
  * The main features, from start to end:
  *
- *   npm run quickstart
+ *   npx tsx quickstart.ts
  *
  * Starts the local service on loopback and sends every request to it.
  *
@@ -59,7 +59,7 @@ async function readFrom(baseUrl: string, accessToken: string): Promise<void> {
 }
 
 async function tryEverything(): Promise<void> {
-  const service = createCampaignService({ seed: 'quickstart' })
+  const service = createCampaignService({ idSeed: 'quickstart' })
   const { url: baseUrl, close } = await service.listen()
   const receiver = await receiveWebhooks()
   service.registerWebhook({
@@ -143,10 +143,13 @@ async function tryEverything(): Promise<void> {
 
   heading('Errors and retries')
   service.fail({ on: 'getCampaignPoints', kind: 'status', status: 503 })
-  await attempt('read points while the service answers 503 once', async () => {
-    const { total_points } = await client.getCampaignPoints({ pid: 'demo' })
-    return `${total_points} points, after one retry`
-  })
+  await attempt(
+    'read points while the service responds with 503 once',
+    async () => {
+      const { total_points } = await client.getCampaignPoints({ pid: 'demo' })
+      return `${total_points} points, after one retry`
+    },
+  )
   service.fail({ on: 'getUserProgress', kind: 'reset' })
   await attempt('read progress while the connection is lost once', async () => {
     const { rank } = await client.getUserProgress(ada)
@@ -154,7 +157,7 @@ async function tryEverything(): Promise<void> {
   })
   service.fail({ on: 'recordActionValue', kind: 'applied_then_reset' })
   await expectRefusal(
-    'record a value and lose the answer: not sent twice',
+    'record a value and lose the response: not sent twice',
     NetworkError,
     () =>
       client.recordActionValue({

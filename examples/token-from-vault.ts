@@ -1,7 +1,7 @@
 /**
  * Short-lived tokens from a vault:
  *
- *   npx tsx examples/token-from-vault.ts
+ *   npx tsx token-from-vault.ts
  *
  * The client keeps a token until 30 s before it expires. Concurrent calls share
  * one token request. The class below also fetches the next token in advance, so
@@ -45,7 +45,8 @@ class VaultTokens {
     const response = await fetch(this.#address, {
       signal: AbortSignal.timeout(5_000),
     })
-    if (!response.ok) throw new Error(`the vault answered ${response.status}`)
+    if (!response.ok)
+      throw new Error(`the vault responded with ${response.status}`)
     const { token } = (await response.json()) as { token: string }
     return token
   }
@@ -64,7 +65,7 @@ const vault = createServer((_request, response) => {
 })
 await new Promise<void>((resolve) => vault.listen(0, '127.0.0.1', resolve))
 
-const service = createCampaignService({ seed: 'vault' })
+const service = createCampaignService({ idSeed: 'vault' })
 const tokens = new VaultTokens(
   `http://127.0.0.1:${(vault.address() as AddressInfo).port}`,
 )

@@ -1,7 +1,9 @@
 /**
  * A span for each call and each attempt, from the client's hooks:
  *
- *   npx tsx examples/tracing-opentelemetry.ts
+ *   npm install @opentelemetry/api@1 \
+ *     @opentelemetry/context-async-hooks@2 @opentelemetry/sdk-trace-base@2
+ *   npx tsx tracing-opentelemetry.ts
  *
  * `tracingHooks` and `traced` need only `@opentelemetry/api`. The code below
  * them sets up an SDK that prints each span. Omit it if your program has set up
@@ -23,10 +25,10 @@ import { createCampaignService } from 'campaign-client/testing'
 
 const tracer = trace.getTracer('campaign-client')
 
-/** Creates a span for each answered attempt, and an event for each retry. */
+/** Creates a span for each response, and an event for each retry. */
 export const tracingHooks: ClientHooks = {
-  // The span is created after the answer, with the start time of the attempt.
-  // So an attempt without an answer leaves no open span.
+  // The span is created after the response, with the start time of the attempt.
+  // So an attempt without a response leaves no open span.
   onResponse: ({ operation, method, path, attempt, status, durationMs }) => {
     const span = tracer.startSpan(`${method} /${path}`, {
       startTime: Date.now() - durationMs,
@@ -106,7 +108,7 @@ trace.setGlobalTracerProvider(
   }),
 )
 
-const service = createCampaignService({ seed: 'tracing' })
+const service = createCampaignService({ idSeed: 'tracing' })
 const client = new CampaignClient({
   baseUrl: 'https://service.example/api/v1',
   accessToken: 'any',

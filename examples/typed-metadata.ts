@@ -1,7 +1,8 @@
 /**
  * Your own types for the metadata of tasks and quests:
  *
- *   npx tsx examples/typed-metadata.ts
+ *   npm install zod@4
+ *   npx tsx typed-metadata.ts
  *
  * The owner of a campaign defines the fields of `meta`, so the client types it
  * as an unknown record. Describe the agreed fields in a schema and read `meta`
@@ -51,7 +52,7 @@ async function loadCampaign(client: CampaignClient, pid: string) {
   }
 }
 
-const service = createCampaignService({ seed: 'metadata' })
+const service = createCampaignService({ idSeed: 'metadata' })
 const client = new CampaignClient({
   baseUrl: 'https://service.example/api/v1',
   accessToken: 'any',

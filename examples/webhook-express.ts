@@ -1,7 +1,8 @@
 /**
  * A webhook endpoint in an Express application. Other routes parse JSON.
  *
- *   CAMPAIGN_WEBHOOK_SECRET=… npx tsx examples/webhook-express.ts
+ *   npm install express@5
+ *   CAMPAIGN_WEBHOOK_SECRET=… npx tsx webhook-express.ts
  */
 import type { AddressInfo } from 'node:net'
 import { createWebhookReceiver } from 'campaign-client/webhook'
@@ -17,7 +18,7 @@ const receiver = createWebhookReceiver({
     const { user, event: activity } = event.payload
     console.log(
       `${event.id}: ${user} earned ${activity.data.xp} XP ` +
-        `for "${activity.data.action.name}"`,
+        `for task ${activity.data.action.id}`,
     )
   },
 })

@@ -1,7 +1,8 @@
 /**
  * A webhook endpoint in a Fastify application.
  *
- *   CAMPAIGN_WEBHOOK_SECRET=… npx tsx examples/webhook-fastify.ts
+ *   npm install fastify@5
+ *   CAMPAIGN_WEBHOOK_SECRET=… npx tsx webhook-fastify.ts
  */
 import { createWebhookReceiver } from 'campaign-client/webhook'
 import fastify from 'fastify'
@@ -16,7 +17,7 @@ const receiver = createWebhookReceiver({
     const { user, event: activity } = event.payload
     console.log(
       `${event.id}: ${user} earned ${activity.data.xp} XP ` +
-        `for "${activity.data.action.name}"`,
+        `for task ${activity.data.action.id}`,
     )
   },
 })

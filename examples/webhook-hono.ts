@@ -1,8 +1,9 @@
 /**
  * A webhook endpoint in a Hono application, for Bun, Deno, Workers and Node.
  *
- *   CAMPAIGN_WEBHOOK_SECRET=… bun run examples/webhook-hono.ts
- *   CAMPAIGN_WEBHOOK_SECRET=… deno serve -A examples/webhook-hono.ts
+ *   npm install hono@4
+ *   CAMPAIGN_WEBHOOK_SECRET=… bun run webhook-hono.ts
+ *   CAMPAIGN_WEBHOOK_SECRET=… deno serve -A webhook-hono.ts
  *
  * On Node, pass `app` to `serve()` of @hono/node-server. On Workers, isolates
  * do not share memory: set a shared `store`.
@@ -22,7 +23,7 @@ const receiver = createWebhookReceiver({
     const { user, event: activity } = event.payload
     console.log(
       `${event.id}: ${user} earned ${activity.data.xp} XP ` +
-        `for "${activity.data.action.name}"`,
+        `for task ${activity.data.action.id}`,
     )
   },
 })
@@ -35,7 +36,7 @@ app.all('/webhooks/campaign', (c) =>
 export default app
 
 /**
- * Returns the context with which a Worker continues after its answer. On other
+ * Returns the context with which a Worker continues after its response. On other
  * runtimes Hono throws, because there is no context.
  */
 function executionContext(c: Context): WaitUntilContext | undefined {

@@ -19,7 +19,7 @@ const receiver = createWebhookReceiver({
     const { user, event: activity } = event.payload
     console.log(
       `${event.id}: ${user} earned ${activity.data.xp} XP ` +
-        `for "${activity.data.action.name}"`,
+        `for task ${activity.data.action.id}`,
     )
   },
 })

@@ -1,7 +1,8 @@
 /**
  * A webhook endpoint in a NestJS application: one controller.
  *
- *   CAMPAIGN_WEBHOOK_SECRET=… npx tsx examples/webhook-nest.ts
+ *   npm install @nestjs/common@12 @nestjs/core@12 reflect-metadata@0.2 @nestjs/platform-express@12 rxjs@7
+ *   CAMPAIGN_WEBHOOK_SECRET=… npx tsx webhook-nest.ts
  */
 import 'reflect-metadata'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -26,7 +27,7 @@ const receiver = createWebhookReceiver({
     const { user, event: activity } = event.payload
     console.log(
       `${event.id}: ${user} earned ${activity.data.xp} XP ` +
-        `for "${activity.data.action.name}"`,
+        `for task ${activity.data.action.id}`,
     )
   },
 })

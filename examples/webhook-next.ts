@@ -4,7 +4,7 @@
  *
  *   CAMPAIGN_WEBHOOK_SECRET=… next start
  *
- * Next.js answers other methods with 405 and does not parse the body. If it
+ * Next.js responds to other methods with 405 and does not parse the body. If it
  * runs in several processes or as functions, set a shared `store`, for example
  * from `campaign-client/webhook/redis`.
  */
@@ -19,7 +19,7 @@ const receiver = createWebhookReceiver({
     const { user, event: activity } = event.payload
     console.log(
       `${event.id}: ${user} earned ${activity.data.xp} XP ` +
-        `for "${activity.data.action.name}"`,
+        `for task ${activity.data.action.id}`,
     )
   },
 })

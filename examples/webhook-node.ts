@@ -1,7 +1,7 @@
 /**
  * A webhook endpoint on Node, without a framework.
  *
- *   CAMPAIGN_WEBHOOK_SECRET=… npx tsx examples/webhook-node.ts
+ *   CAMPAIGN_WEBHOOK_SECRET=… npx tsx webhook-node.ts
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -17,7 +17,7 @@ const receiver = createWebhookReceiver({
     const { user, event: activity } = event.payload
     console.log(
       `${event.id}: ${user} earned ${activity.data.xp} XP ` +
-        `for "${activity.data.action.name}"`,
+        `for task ${activity.data.action.id}`,
     )
   },
 })

@@ -2,19 +2,28 @@
  * A webhook receiver that adds the XP of every completed task to a balance in
  * PostgreSQL, exactly once.
  *
+ *   npm install pg@8
  *   DATABASE_URL=postgres://… CAMPAIGN_WEBHOOK_SECRET=… \
- *     npx tsx examples/webhook-postgres.ts
+ *     npx tsx webhook-postgres.ts
+ *
+ * Set TEST_CAMPAIGN to the id of your test campaign, if you have one. The
+ * messages of the panel's Test button then book nothing there.
  *
  * You can run several of these processes and stop any of them at any time: the
  * new balance and the record of the message are committed in one transaction.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createWebhookReceiver } from 'campaign-client/webhook'
+import { createWebhookReceiver, isTestMessage } from 'campaign-client/webhook'
 import { postgresSchema, postgresStore } from 'campaign-client/webhook/postgres'
 import { Pool } from 'pg'
 
-const { DATABASE_URL, CAMPAIGN_WEBHOOK_SECRET, PORT = '3000' } = process.env
+const {
+  DATABASE_URL,
+  CAMPAIGN_WEBHOOK_SECRET,
+  TEST_CAMPAIGN,
+  PORT = '3000',
+} = process.env
 if (!DATABASE_URL || !CAMPAIGN_WEBHOOK_SECRET) {
   console.error('Set DATABASE_URL and CAMPAIGN_WEBHOOK_SECRET.')
   process.exit(2)
@@ -40,6 +49,10 @@ await pool.query(`DO $$ BEGIN
     user_id text PRIMARY KEY,
     xp numeric NOT NULL
   );
+  CREATE TABLE IF NOT EXISTS unread_messages (
+    id text PRIMARY KEY,
+    body bytea NOT NULL
+  );
 END $$`)
 
 const store = postgresStore(pool)
@@ -48,9 +61,21 @@ const receiver = createWebhookReceiver({
   endpoint: 'campaign-xp',
   secret: CAMPAIGN_WEBHOOK_SECRET,
   store,
-  async handle(event, { key }) {
+  async handle(event, { key, rawBody }) {
+    if (event.kind === 'unknown' && event.issues.length > 0) {
+      // A required field is missing: keep the message for a later version.
+      await pool.query(
+        `INSERT INTO unread_messages (id, body) VALUES ($1, $2)
+         ON CONFLICT (id) DO NOTHING`,
+        [event.id, rawBody],
+      )
+    }
     if (event.kind !== 'action_completed') return
-    const { user, event: activity } = event.payload
+    const { user, campaign, event: activity } = event.payload
+    if (isTestMessage(event)) {
+      console.log(`${event.id}: Test message`)
+      if (campaign.id === TEST_CAMPAIGN) return
+    }
     const { ran } = await store.runOnce(key, async (tx) => {
       await tx.query(
         `INSERT INTO balances (user_id, xp) VALUES ($1, $2)

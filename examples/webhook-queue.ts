@@ -1,28 +1,38 @@
 /**
- * A webhook receiver that adds messages to a queue and answers at once, and a
+ * A webhook receiver that adds messages to a queue and responds at once, and a
  * worker that handles them, with pg-boss in PostgreSQL.
  *
+ *   npm install pg@8 pg-boss@12
  *   DATABASE_URL=postgres://… CAMPAIGN_WEBHOOK_SECRET=… \
- *     npx tsx examples/webhook-queue.ts
+ *     npx tsx webhook-queue.ts
+ *
+ * Set TEST_CAMPAIGN to the id of your test campaign, if you have one. The
+ * messages of the panel's Test button then book nothing there.
  *
  * You can run several of these processes and stop any of them at any time.
  * After eleven failed attempts a message moves to a dead-letter queue. List the
  * failed messages, and replay them when the worker is fixed:
  *
- *   npx tsx examples/webhook-queue.ts failed
- *   npx tsx examples/webhook-queue.ts replay
+ *   npx tsx webhook-queue.ts failed
+ *   npx tsx webhook-queue.ts replay
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import {
   createWebhookReceiver,
+  isTestMessage,
   type WebhookEvent,
 } from 'campaign-client/webhook'
 import { postgresSchema, postgresStore } from 'campaign-client/webhook/postgres'
 import { Pool } from 'pg'
-import PgBoss from 'pg-boss'
+import { type Job, type JobResult, PgBoss } from 'pg-boss'
 
-const { DATABASE_URL, CAMPAIGN_WEBHOOK_SECRET, PORT = '3000' } = process.env
+const {
+  DATABASE_URL,
+  CAMPAIGN_WEBHOOK_SECRET,
+  TEST_CAMPAIGN,
+  PORT = '3000',
+} = process.env
 if (!DATABASE_URL || !CAMPAIGN_WEBHOOK_SECRET) {
   console.error('Set DATABASE_URL and CAMPAIGN_WEBHOOK_SECRET.')
   process.exit(2)
@@ -49,9 +59,8 @@ await setup.query(`CREATE TABLE IF NOT EXISTS balances (
   xp numeric NOT NULL
 )`)
 await boss.start()
-await boss.createQueue(FAILED, { name: FAILED, retentionDays: 30 })
+await boss.createQueue(FAILED, { retentionSeconds: 30 * 86_400 })
 await boss.createQueue(QUEUE, {
-  name: QUEUE,
   retryLimit: 10,
   retryBackoff: true,
   deadLetter: FAILED,
@@ -70,6 +79,10 @@ const receiver = createWebhookReceiver({
   secret: CAMPAIGN_WEBHOOK_SECRET,
   store,
   async handle(event, { key }) {
+    if (event.kind === 'action_completed' && isTestMessage(event)) {
+      console.log(`${event.id}: Test message`)
+      if (event.payload.campaign.id === TEST_CAMPAIGN) return
+    }
     // Records the message and adds the job in one transaction: each message
     // becomes one job.
     await store.runOnce(key, (tx) =>
@@ -81,21 +94,47 @@ const receiver = createWebhookReceiver({
 })
 
 // The queue runs a job again when its worker crashes. `runOnce` books the XP of
-// a message once, also after a replay.
-await boss.work<WebhookEvent>(QUEUE, async (jobs) => {
-  for (const { data: event } of jobs) {
-    if (event.kind !== 'action_completed') continue
-    const { user, event: activity } = event.payload
-    await store.runOnce(JSON.stringify(['booked', event.id]), async (tx) => {
-      await tx.query(
-        `INSERT INTO balances (user_id, xp) VALUES ($1, $2)
-         ON CONFLICT (user_id) DO UPDATE SET xp = balances.xp + excluded.xp`,
-        [user, activity.data.xp],
-      )
-    })
-    console.log(`${event.id}: booked ${activity.data.xp} XP for ${user}`)
+// a message once, even after a replay.
+async function book({
+  id,
+  data: event,
+}: Job<WebhookEvent>): Promise<JobResult> {
+  try {
+    // A required field is missing: after its retries, the job moves to the
+    // dead-letter queue.
+    if (event.kind === 'unknown' && event.issues.length > 0)
+      throw new Error(`unexpected shape: ${JSON.stringify(event.issues)}`)
+    if (event.kind === 'action_completed') {
+      const { user, event: activity } = event.payload
+      await store.runOnce(JSON.stringify(['booked', event.id]), async (tx) => {
+        await tx.query(
+          `INSERT INTO balances (user_id, xp) VALUES ($1, $2)
+           ON CONFLICT (user_id) DO UPDATE SET xp = balances.xp + excluded.xp`,
+          [user, activity.data.xp],
+        )
+      })
+      console.log(`${event.id}: booked ${activity.data.xp} XP for ${user}`)
+    }
+    return { id, status: 'completed' }
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    console.error(`${event.id}: will be retried: ${message}`)
+    return { id, status: 'failed', output: { message } }
   }
-})
+}
+
+// By default, pg-boss takes one job every two seconds. These options take 50 at
+// a time, and the next 50 at once while there are more.
+await boss.work<WebhookEvent>(
+  QUEUE,
+  {
+    batchSize: 50,
+    pollingIntervalSeconds: 0.5,
+    burstWhenBatchFull: true,
+    perJobResults: true,
+  },
+  (jobs) => Promise.all(jobs.map(book)),
+)
 
 const server = createServer(receiver.node)
 server.listen(Number(PORT), '127.0.0.1', () => {
@@ -115,7 +154,7 @@ process.once('SIGTERM', async () => {
 /** Prints one line for each message in the dead-letter queue. */
 async function listFailed(): Promise<void> {
   const { rows } = await pool.query(
-    `SELECT data, output, created_on FROM pgboss.job
+    `SELECT data, source_output AS output, created_on FROM pgboss.job
      WHERE name = $1 AND state = 'created' ORDER BY created_on`,
     [FAILED],
   )
@@ -126,23 +165,13 @@ async function listFailed(): Promise<void> {
   console.log(`${rows.length} failed`)
 }
 
-/** Moves all messages of the dead-letter queue back, in one transaction. */
+/** Moves all messages of the dead-letter queue back. */
 async function replayFailed(): Promise<void> {
-  const tx = await pool.connect()
-  const db: PgBoss.Db = {
-    executeSql: (text, values) => tx.query(text, values),
-  }
   let replayed = 0
-  await tx.query('BEGIN')
   for (;;) {
-    const jobs = await boss.fetch<WebhookEvent>(FAILED, { batchSize: 100, db })
-    if (jobs.length === 0) break
-    for (const { id, data: event } of jobs) {
-      await boss.send(QUEUE, event, { db })
-      await boss.complete(FAILED, id, {}, { db })
-      replayed++
-    }
+    const moved = await boss.redrive(FAILED)
+    if (moved === 0) break
+    replayed += moved
   }
-  await tx.query('COMMIT')
   console.log(`${replayed} replayed`)
 }

@@ -42,9 +42,11 @@ function createReceiver(env: Env): WebhookReceiver {
         // Isolates do not share memory, so two may handle the same message. The
         // service accepts the award's id once.
         if (!(error instanceof BadRequestError)) throw error
-        console.warn(
-          `${award.id} was refused, probably because it was awarded before`,
-        )
+        // With the outcome `unknown`, an earlier attempt of this call very
+        // likely made the award. Otherwise the refusal has another reason, or
+        // another isolate made the award: the wallet's progress shows it.
+        if (error.outcome === 'not_applied')
+          console.error(`${award.id} was refused: look for it in the progress`)
       }
     },
   })
@@ -63,7 +65,7 @@ export default {
     if (new URL(request.url).pathname !== '/webhooks/campaign')
       return new Response(null, { status: 404 })
     receiver ??= createReceiver(env)
-    // With the context, a handler may finish after its answer.
+    // With the context, a handler may finish after its response.
     return receiver.fetch(request, context)
   },
 }

@@ -17,7 +17,8 @@ export class Project {
   private constructor() {
     const config = ts.readConfigFile(pathTo('tsconfig.json'), ts.sys.readFile)
     const { options } = ts.parseJsonConfigFileContent(config.config, ts.sys, pathTo('.'))
-    const program = ts.createProgram([pathTo('src/index.ts'), pathTo('src/endpoints/schemas.ts')], options)
+    const roots = ['src/index.ts', 'src/endpoints/schemas.ts', 'src/testing/index.ts', 'src/console/protocol.ts']
+    const program = ts.createProgram(roots.map(pathTo), options)
     this.checker = program.getTypeChecker()
     this.#files = program.getSourceFiles().filter(({ fileName }) => fileName.startsWith(pathTo('src/')))
   }
@@ -83,12 +84,14 @@ export interface Member {
   readonly tags: readonly { readonly name: string; readonly text: string }[]
 }
 
-/** Returns the section of docs/the-service.md that the comment of a method links to. */
+/** Returns the section of docs/the-service.md that the comment of a method names. */
 export function sectionOf(name: string, { description }: Member): { title: string; anchor: string } {
-  const [, title, anchor] = /\bInterface: \[([^\]]+)\]\(\/the-service#([^)]+)\)/.exec(description) ?? []
-  if (title === undefined || anchor === undefined) {
-    throw new Error(`the comment of ${name} links to no section of docs/the-service.md`)
-  }
+  const [, title] = /\bSee "([^"]+)" in docs\/the-service\.md/.exec(oneLine(description)) ?? []
+  if (title === undefined) throw new Error(`the comment of ${name} names no section of docs/the-service.md`)
+  const anchor = title
+    .toLowerCase()
+    .replace(/[^\w\s]/g, '')
+    .replace(/\s+/g, '-')
   return { title, anchor }
 }
 

@@ -30,10 +30,11 @@ export const entryPoints: readonly EntryPoint[] = [
   { name: '.', source: 'src/index.ts' },
   { name: './webhook', source: 'src/webhook/index.ts' },
   { name: './webhook/redis', source: 'src/webhook/stores/redis-store.ts' },
-  { name: './webhook/postgres', source: 'src/webhook/stores/postgres/index.ts' },
-  { name: './node', source: 'src/node/index.ts' },
+  { name: './webhook/postgres', source: 'src/webhook/stores/postgres-store.ts' },
+  { name: './webhook/sqlite', source: 'src/webhook/stores/sqlite-store.ts' },
+  { name: './node', source: 'src/transports/node/index.ts' },
   { name: './bulk', source: 'src/bulk/index.ts' },
-  { name: './bulk/postgres', source: 'src/bulk/postgres/index.ts' },
+  { name: './bulk/postgres', source: 'src/bulk/postgres.ts' },
   { name: './schemas', source: 'src/endpoints/schemas.ts' },
   { name: './testing', source: 'src/testing/index.ts' },
   { name: './testing/msw', source: 'src/testing/msw.ts' },
@@ -41,7 +42,11 @@ export const entryPoints: readonly EntryPoint[] = [
 
 export const runtimeChoices: readonly RuntimeChoice[] = [
   { name: '#hmac', node: 'src/webhook/verify/hmac.node.ts', default: 'src/webhook/verify/hmac.portable.ts' },
-  { name: '#node-transport', node: 'src/node/node-transport.ts', default: 'src/node/unsupported-runtime.ts' },
+  {
+    name: '#node-transport',
+    node: 'src/transports/node/node-transport.ts',
+    default: 'src/transports/node/unsupported-runtime.ts',
+  },
 ]
 
 export const command: Command = { name: 'campaign-client', source: 'src/cli/main.ts' }

@@ -5,8 +5,9 @@
  */
 import { existsSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { endpointExports } from './generators/endpoint-exports.ts'
 import type { Generator } from './generators/generator.ts'
+import { generators } from './generators/index.ts'
+import { packedReports } from './generators/packed-reports.ts'
 import { pathTo, read } from './repository.ts'
 
 const { values, positionals } = parseArgs({
@@ -25,11 +26,6 @@ async function run({ name, generate }: Generator): Promise<void> {
   }
 }
 
-// The other generators import the files that `endpointExports` writes.
-await run(endpointExports)
-const { generators } = await import('./generators/index.ts')
-const { packedReports } = await import('./generators/packed-reports.ts')
-
 const all = [...generators, packedReports]
 const names = all.map(({ name }) => name)
 const unknown = positionals.filter((name) => !names.includes(name))
@@ -37,6 +33,6 @@ if (unknown.length > 0) {
   console.error(`unknown generator ${unknown.join(', ')}; use ${names.join(', ')}`)
   process.exit(2)
 }
-for (const generator of values.source ? generators : all) if (generator !== endpointExports) await run(generator)
+for (const generator of values.source ? generators : all) await run(generator)
 if (stale === 0) console.log('everything is up to date')
 process.exitCode = values.check && stale > 0 ? 1 : 0

@@ -19,7 +19,7 @@ export interface Samples {
 
 /** Records the answers of the local service to the example requests. The seed makes generated IDs reproducible. */
 export async function recordSamples(): Promise<Samples> {
-  const service = createCampaignService({ seed: 'openapi', deliver: () => new Response(null) })
+  const service = createCampaignService({ idSeed: 'openapi', deliver: () => new Response(null) })
   const answers = new Map<OperationName, unknown>()
   for (const operation of Object.keys(endpoints) as OperationName[]) {
     const client = new CampaignClient({

@@ -1,3 +1,7 @@
+import { Call, type CallContext } from './call/call.ts'
+import { createInternals } from './call/internals.ts'
+import { RateLimiter } from './call/rate-limiter.ts'
+import { AccessTokens } from './call/tokens.ts'
 import type {
   CampaignInfo,
   CampaignPoints,
@@ -15,23 +19,17 @@ import type {
   UserProfiles,
   UserProgress,
   WebhookRegistration,
-} from './endpoints/types.ts'
-import type { CallContext } from './http/attempt.ts'
-import { call } from './http/call.ts'
-import { createInternals } from './http/create-internals.ts'
-import { AddressHint } from './http/decode-answer.ts'
-import { fetchTransport } from './http/fetch-transport.ts'
-import { RequestQueue } from './http/queue/request-queue.ts'
-import { AccessTokens } from './http/token.ts'
+} from './endpoints/index.ts'
 import type { CallOptions, CampaignClientOptions, DerivedClientOptions } from './options.ts'
 import type { AcceptedData } from './schemas/accepted-write.ts'
 import { clientSettings, copyOfClientOptions, derivedOptions } from './settings/client-settings.ts'
 import { CLIENT_INTERNALS } from './shared/client-internals.ts'
+import { fetchTransport } from './transports/fetch.ts'
 
 /**
  * A client of the campaign engagement service, with one method per endpoint.
  *
- * Each method checks its arguments, sends a request and resolves to the `data` of the answer. A call that fails rejects with
+ * Each method checks its arguments, sends a request and resolves to the `data` of the response. A call that fails rejects with
  * a {@link CampaignError}. A call that you abort rejects with the reason of your `signal`. The error of a failed write has
  * an `outcome`: whether the service may have applied it. The client retries temporary failures if a retry is safe for the
  * method.
@@ -81,10 +79,9 @@ export class CampaignClient {
     const settings = clientSettings(own)
     this.#context = {
       settings,
-      tokens: new AccessTokens(settings.accessToken, settings.warnsOfShortSecrets),
+      tokens: new AccessTokens(settings),
       transport: settings.transport ?? fetchTransport(settings.fetch),
-      queue: new RequestQueue(settings.limits),
-      addressHint: new AddressHint(settings.baseUrl),
+      limiter: new RateLimiter(settings.limits),
     }
     this.#options = own
   }
@@ -110,8 +107,8 @@ export class CampaignClient {
   with(options: DerivedClientOptions): CampaignClient {
     const { options: ownOptions, hasOwnToken } = derivedOptions(this.#options, options)
     const derived = newClient(ownOptions)
-    const { transport, queue, tokens } = this.#context
-    derived.#context = { ...derived.#context, transport, queue, ...(!hasOwnToken && { tokens }) }
+    const { transport, limiter, tokens } = this.#context
+    derived.#context = { ...derived.#context, transport, limiter, ...(!hasOwnToken && { tokens }) }
     return derived
   }
 
@@ -120,13 +117,13 @@ export class CampaignClient {
    * earned, XP totals, rank and team.
    *
    * A retry is safe: the client retries after lost connections, timeouts, 408, 429, 500, 502, 503 and 504.
-   * Interface: [GET /user/progress](/the-service#get-userprogress).
+   * See "GET /user/progress" in docs/the-service.md.
    *
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
    * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError when the
-   * service answers with an error.
-   * @throws UnexpectedResponseError when the answer does not have the documented shape.
-   * @throws NetworkError | TimeoutError when there was no answer.
+   * service responds with an error.
+   * @throws UnexpectedResponseError when the response does not have the documented shape.
+   * @throws NetworkError | TimeoutError when no response arrived.
    * @throws AccessTokenError when the token source failed.
    *
    * @example
@@ -137,21 +134,21 @@ export class CampaignClient {
    * ```
    */
   getUserProgress(request: GetUserProgressRequest, options?: CallOptions): Promise<UserProgress> {
-    return call(this.#context, 'getUserProgress', request, options)
+    return new Call(this.#context, 'getUserProgress').run(request, options)
   }
 
   /**
    * Awards XP to a wallet address. The service registers a new address and creates its campaign entry. It then sends a
-   * webhook message, whose kind the interface does not show.
+   * webhook message, whose kind the API description does not show.
    *
    * A retry is guarded: the service accepts each `id` once. After an error with `outcome: 'unknown'` you may call again
-   * with the same `id`. If an attempt was applied and its answer was lost, the service refuses the retry, and the error
+   * with the same `id`. If an attempt was applied and its response was lost, the service refuses the retry, and the error
    * has `outcome: 'unknown'`.
-   * Interface: [POST /wallet/reward](/the-service#post-walletreward).
+   * See "POST /wallet/reward" in docs/the-service.md.
    *
    * @throws InvalidRequestError when an argument is wrong, such as an `xp` that is not finite; nothing was sent.
    * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError when the
-   * service answers with an error. For a used `id`, `BadRequestError` is assumed.
+   * service responds with an error. For a used `id`, `BadRequestError` is assumed.
    * @throws NetworkError | TimeoutError | UnexpectedResponseError when the outcome may be unknown.
    * @throws AccessTokenError when the token source failed.
    *
@@ -168,21 +165,21 @@ export class CampaignClient {
    * ```
    */
   rewardWallet(request: RewardWalletRequest, options?: CallOptions): Promise<void> {
-    return call(this.#context, 'rewardWallet', request, options)
+    return new Call(this.#context, 'rewardWallet').run(request, options)
   }
 
   /**
    * Makes one user the referrer of another. The service registers new users. The referred user must have no referrer and no
    * completed task. The service, not the client, checks that the two users differ.
    *
-   * A retry is guarded: a user has one referrer. If a retry is refused after a lost answer, the error has
-   * `outcome: 'unknown'`. Interface: [POST /user/referrer](/the-service#post-userreferrer).
+   * A retry is guarded: a user has one referrer. If a retry is refused after a lost response, the error has
+   * `outcome: 'unknown'`. See "POST /user/referrer" in docs/the-service.md.
    *
-   * @returns Resolves to the `data` of the answer, which is an empty object.
-   * @throws ReferralRejectedError when the service answers `missing_user` or `self_referral_not_allowed`.
+   * @returns Resolves to the `data` of the response, which is an empty object.
+   * @throws ReferralRejectedError when the service responds with `missing_user` or `self_referral_not_allowed`.
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
    * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError when the
-   * service answers with an error.
+   * service responds with an error.
    * @throws NetworkError | TimeoutError | UnexpectedResponseError when the outcome may be unknown.
    * @throws AccessTokenError when the token source failed.
    *
@@ -194,19 +191,19 @@ export class CampaignClient {
    * ```
    */
   setReferrer(request: SetReferrerRequest, options?: CallOptions): Promise<AcceptedData> {
-    return call(this.#context, 'setReferrer', request, options)
+    return new Call(this.#context, 'setReferrer').run(request, options)
   }
 
   /**
    * Updates a user's name, alias and team. The service creates the campaign entry if there is none. Omitted fields
    * are not sent.
    *
-   * A retry is safe: it leads to the same final state. Interface: [POST /user](/the-service#post-user).
+   * A retry is safe: it leads to the same final state. See "POST /user" in docs/the-service.md.
    *
-   * @returns Resolves to the `data` of the answer, which is an empty object.
+   * @returns Resolves to the `data` of the response, which is an empty object.
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
    * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError when the
-   * service answers with an error.
+   * service responds with an error.
    * @throws NetworkError | TimeoutError | UnexpectedResponseError when the outcome may be unknown.
    * @throws AccessTokenError when the token source failed.
    *
@@ -218,20 +215,20 @@ export class CampaignClient {
    * ```
    */
   updateUser(request: UpdateUserRequest, options?: CallOptions): Promise<AcceptedData> {
-    return call(this.#context, 'updateUser', request, options)
+    return new Call(this.#context, 'updateUser').run(request, options)
   }
 
   /**
    * Makes the owner of a referral link the referrer of a user. The service creates the campaign entry if there is
    * none. The user must have no referrer and no completed task. The link must exist and belong to another user.
    *
-   * A retry is guarded: a user has one referrer. If a retry is refused after a lost answer, the error has
-   * `outcome: 'unknown'`. Interface: [POST /user/ref_id](/the-service#post-userref_id).
+   * A retry is guarded: a user has one referrer. If a retry is refused after a lost response, the error has
+   * `outcome: 'unknown'`. See "POST /user/ref_id" in docs/the-service.md.
    *
-   * @returns Resolves to the `data` of the answer, which is an empty object.
+   * @returns Resolves to the `data` of the response, which is an empty object.
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
    * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError when the
-   * service answers with an error.
+   * service responds with an error.
    * @throws NetworkError | TimeoutError | UnexpectedResponseError when the outcome may be unknown.
    * @throws AccessTokenError when the token source failed.
    *
@@ -241,7 +238,7 @@ export class CampaignClient {
    * ```
    */
   setReferrerByRefId(request: SetReferrerByRefIdRequest, options?: CallOptions): Promise<AcceptedData> {
-    return call(this.#context, 'setReferrerByRefId', request, options)
+    return new Call(this.#context, 'setReferrerByRefId').run(request, options)
   }
 
   /**
@@ -250,10 +247,10 @@ export class CampaignClient {
    * A retry is unsafe: it would count twice. The client retries only after a 429, or when its transport (such as
    * `nodeTransport`) knows that the request was never sent. After an error with `outcome: 'unknown'`, read the progress
    * before you call again.
-   * Interface: [POST /action/value](/the-service#post-actionvalue).
+   * See "POST /action/value" in docs/the-service.md.
    *
    * @throws InvalidRequestError when an argument is wrong, such as a `value` that is not finite; nothing was sent.
-   * @throws ApiError or a subclass when the service answers with an error. The interface does not list its errors.
+   * @throws ApiError or a subclass when the service responds with an error. The API description does not list its errors.
    * @throws NetworkError | TimeoutError | UnexpectedResponseError when the outcome may be unknown.
    * @throws AccessTokenError when the token source failed.
    *
@@ -272,21 +269,21 @@ export class CampaignClient {
    * ```
    */
   recordActionValue(request: RecordActionValueRequest, options?: CallOptions): Promise<void> {
-    return call(this.#context, 'recordActionValue', request, options)
+    return new Call(this.#context, 'recordActionValue').run(request, options)
   }
 
   /**
    * Reads the tasks and quests of a campaign, with their rewards and dependencies. The client converts `xp_mul` and `ref_xp`
    * from numeric strings to numbers.
    *
-   * The query parameter is assumed to be named `pid`; `queryNames` changes that. The interface does not show the parameter
+   * The query parameter is assumed to be named `pid`; `queryNames` changes that. The API description does not show the parameter
    * that selects the development environment; send it with `options.query`. A retry is safe.
-   * Interface: [GET /campaign/info](/the-service#get-campaigninfo).
+   * See "GET /campaign/info" in docs/the-service.md.
    *
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
-   * @throws ApiError or a subclass when the service answers with an error. The interface does not list its errors.
-   * @throws UnexpectedResponseError when the answer does not have the documented shape.
-   * @throws NetworkError | TimeoutError when there was no answer.
+   * @throws ApiError or a subclass when the service responds with an error. The API description does not list its errors.
+   * @throws UnexpectedResponseError when the response does not have the documented shape.
+   * @throws NetworkError | TimeoutError when no response arrived.
    * @throws AccessTokenError when the token source failed.
    *
    * @example
@@ -297,19 +294,19 @@ export class CampaignClient {
    * ```
    */
   getCampaignInfo(request: GetCampaignInfoRequest, options?: CallOptions): Promise<CampaignInfo> {
-    return call(this.#context, 'getCampaignInfo', request, options)
+    return new Call(this.#context, 'getCampaignInfo').run(request, options)
   }
 
   /**
    * Reads a campaign's point totals and its current season.
    *
    * The query parameter is assumed to be named `pid`; `queryNames` changes that. A retry is safe.
-   * Interface: [GET /campaign/points](/the-service#get-campaignpoints).
+   * See "GET /campaign/points" in docs/the-service.md.
    *
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
-   * @throws ApiError or a subclass when the service answers with an error. The interface does not list its errors.
-   * @throws UnexpectedResponseError when the answer does not have the documented shape.
-   * @throws NetworkError | TimeoutError when there was no answer.
+   * @throws ApiError or a subclass when the service responds with an error. The API description does not list its errors.
+   * @throws UnexpectedResponseError when the response does not have the documented shape.
+   * @throws NetworkError | TimeoutError when no response arrived.
    * @throws AccessTokenError when the token source failed.
    *
    * @example
@@ -319,20 +316,20 @@ export class CampaignClient {
    * ```
    */
   getCampaignPoints(request: GetCampaignPointsRequest, options?: CallOptions): Promise<CampaignPoints> {
-    return call(this.#context, 'getCampaignPoints', request, options)
+    return new Call(this.#context, 'getCampaignPoints').run(request, options)
   }
 
   /**
    * Reads the accounts linked to a user, with the user's totals.
    *
    * The query parameters are assumed to be named `account`, `platform` and `pid`; `queryNames` changes that.
-   * A retry is safe. Interface: [GET /user/profiles](/the-service#get-userprofiles).
+   * A retry is safe. See "GET /user/profiles" in docs/the-service.md.
    *
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
    * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError when the
-   * service answers with an error.
-   * @throws UnexpectedResponseError when the answer does not have the documented shape.
-   * @throws NetworkError | TimeoutError when there was no answer.
+   * service responds with an error.
+   * @throws UnexpectedResponseError when the response does not have the documented shape.
+   * @throws NetworkError | TimeoutError when no response arrived.
    * @throws AccessTokenError when the token source failed.
    *
    * @example
@@ -342,20 +339,20 @@ export class CampaignClient {
    * ```
    */
   getUserProfiles(request: GetUserProfilesRequest, options?: CallOptions): Promise<UserProfiles> {
-    return call(this.#context, 'getUserProfiles', request, options)
+    return new Call(this.#context, 'getUserProfiles').run(request, options)
   }
 
   /**
    * Reads the accounts that have used an invite code.
    *
    * The query parameters are assumed to be named `code` and `pid`; `queryNames` changes that. A retry is safe.
-   * Interface: [GET /code](/the-service#get-code).
+   * See "GET /code" in docs/the-service.md.
    *
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
    * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError when the
-   * service answers with an error.
-   * @throws UnexpectedResponseError when the answer does not have the documented shape.
-   * @throws NetworkError | TimeoutError when there was no answer.
+   * service responds with an error.
+   * @throws UnexpectedResponseError when the response does not have the documented shape.
+   * @throws NetworkError | TimeoutError when no response arrived.
    * @throws AccessTokenError when the token source failed.
    *
    * @example
@@ -365,21 +362,21 @@ export class CampaignClient {
    * ```
    */
   getInviteCode(request: GetInviteCodeRequest, options?: CallOptions): Promise<InviteCode> {
-    return call(this.#context, 'getInviteCode', request, options)
+    return new Call(this.#context, 'getInviteCode').run(request, options)
   }
 
   /**
-   * Registers a webhook. The interface does not show the path, so the client sends the request to `webhookRegistrationPath`.
+   * Registers a webhook. The API description does not show the path, so the client sends the request to `webhookRegistrationPath`.
    * Without that option, the call fails before anything is sent.
    *
    * A retry is unsafe: it might register twice. The client retries only after a 429, or when its transport knows that the
    * request was never sent.
-   * Interface: [Webhook registration](/the-service#webhook-registration).
+   * See "Webhook registration" in docs/the-service.md.
    *
-   * @returns Resolves to the `data` of the answer. The interface does not show its fields.
+   * @returns Resolves to the `data` of the response. The API description does not show its fields.
    * @throws ConfigurationError when `webhookRegistrationPath` is not set.
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
-   * @throws ApiError or a subclass when the service answers with an error. The interface does not list its errors.
+   * @throws ApiError or a subclass when the service responds with an error. The API description does not list its errors.
    * @throws NetworkError | TimeoutError | UnexpectedResponseError when the outcome may be unknown.
    * @throws AccessTokenError when the token source failed.
    *
@@ -400,7 +397,7 @@ export class CampaignClient {
    * ```
    */
   registerWebhook(request: WebhookRegistration, options?: CallOptions): Promise<unknown> {
-    return call(this.#context, 'registerWebhook', request, options)
+    return new Call(this.#context, 'registerWebhook').run(request, options)
   }
 }
 

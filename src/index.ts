@@ -4,10 +4,38 @@
  * @module campaign-client
  */
 export { CampaignClient } from './client.ts'
-export type { OpenQueryOperation, OperationName } from './endpoints/index.ts'
+export type {
+  CampaignInfo,
+  CampaignPoints,
+  CampaignSeason,
+  ChallengeEntry,
+  CompletionStatus,
+  GetCampaignInfoRequest,
+  GetCampaignPointsRequest,
+  GetInviteCodeRequest,
+  GetUserProfilesRequest,
+  GetUserProgressRequest,
+  InviteCode,
+  LinkedProfile,
+  OpenQueryOperation,
+  OperationName,
+  QuestDefinition,
+  QuestEntry,
+  RecordActionValueRequest,
+  RewardEntry,
+  RewardWalletRequest,
+  SetReferrerByRefIdRequest,
+  SetReferrerRequest,
+  TaskDefinition,
+  TaskEntry,
+  UpdateUserRequest,
+  UserProfiles,
+  UserProgress,
+  WebhookRegistration,
+  WebhookScope,
+} from './endpoints/index.ts'
 export type { QueryNames } from './endpoints/query-names.ts'
-export type * from './endpoints/types.ts'
-export * from './errors.ts'
+export * from './errors/client-errors.ts'
 export type {
   AccessTokenSource,
   CallEvent,
@@ -27,23 +55,15 @@ export type {
   RetryEvent,
   WriteGuard,
 } from './options.ts'
-export type {
-  CompletionChange,
-  ProgressChange,
-  RankChange,
-  RewardChange,
-  TeamChange,
-  XpChange,
-  XpFigures,
-} from './progress/change-types.ts'
-export { progressChanges } from './progress/progress-changes.ts'
+export * from './progress-changes.ts'
 export type { AcceptedData } from './schemas/accepted-write.ts'
 export type { Metadata, OpenString } from './schemas/fields.ts'
 export {
+  type Cancellation,
   type Transport,
   TransportError,
   type TransportErrorInit,
   type TransportRequest,
   type TransportResponse,
-} from './transport.ts'
+} from './transports/transport.ts'
 export * from './webhook/index.ts'

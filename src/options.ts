@@ -1,7 +1,7 @@
 import type { OperationName } from './endpoints/index.ts'
 import type { QueryNames } from './endpoints/query-names.ts'
-import type { CampaignError, Issue, WriteOutcome } from './errors.ts'
-import type { Transport } from './transport.ts'
+import type { CampaignError, Issue, WriteOutcome } from './errors/client-errors.ts'
+import type { Transport } from './transports/transport.ts'
 
 /**
  * Returns a bearer token (a JWT). The client calls it when it needs a new token, and shares the token between calls.
@@ -28,12 +28,12 @@ export interface RequestEvent extends CallEvent {
   readonly attempt: number
 }
 
-/** An answer with any status has arrived. */
+/** A response with any status has arrived. */
 export interface ResponseEvent extends RequestEvent {
   readonly status: number
   /** The time from sending the request to the last byte of the body, in milliseconds. */
   readonly durationMs: number
-  /** Headers that help to trace the answer, such as `x-request-id`. Never cookies or credentials. */
+  /** Headers that help to trace the response, such as `x-request-id`. Never cookies or credentials. */
   readonly headers: Readonly<Record<string, string>>
 }
 
@@ -45,7 +45,7 @@ export interface RetryEvent extends RequestEvent {
   readonly error: CampaignError
 }
 
-/** The data of an answer does not fit its schema and is returned unchanged. */
+/** The data of a response does not fit its schema and is returned unchanged. */
 export interface InvalidResponseEvent extends CallEvent {
   readonly status: number
   /** The first 20 issues, with paths from the root of the body. They contain no values. */
@@ -70,7 +70,7 @@ export interface EndEvent extends CallEvent {
 export interface ClientHooks {
   /** Called before each attempt. */
   readonly onRequest?: ((event: RequestEvent) => void) | undefined
-  /** Called after each answer, with any status. */
+  /** Called after each response, with any status. */
   readonly onResponse?: ((event: ResponseEvent) => void) | undefined
   /** Called before the wait that precedes a retry. */
   readonly onRetry?: ((event: RetryEvent) => void) | undefined
@@ -106,7 +106,7 @@ export interface WriteGuard {
 
 /**
  * Returns the wait before a retry, in milliseconds. `attempt` is the number of the failed attempt, from 1; `error` is its
- * error. Not called if the answer has `Retry-After`. If the function throws, or does not return a number of 0 or more, the
+ * error. Not called if the response has `Retry-After`. If the function throws, or does not return a number of 0 or more, the
  * default applies. After a 429, the wait applies to all calls with the token and is at most 30 s.
  */
 export type RetryDelay = (attempt: number, error: CampaignError) => number
@@ -155,7 +155,7 @@ export interface CampaignClientOptions {
    */
   readonly accessToken: string | AccessTokenSource
   /**
-   * Timeout of one attempt in milliseconds, including the body of the answer. Above 0.
+   * Timeout of one attempt in milliseconds, including the body of the response. Above 0.
    *
    * @defaultValue 10 000
    */
@@ -186,7 +186,7 @@ export interface CampaignClientOptions {
    */
   readonly transport?: Transport | undefined
   /**
-   * Maximum size of an answer in bytes, after decompression. 1 or more. A larger answer fails the call with
+   * Maximum size of a response in bytes, after decompression. 1 or more. A larger response fails the call with
    * `UnexpectedResponseError`; the outcome of a write is then `'unknown'`.
    *
    * @defaultValue 32 MiB
@@ -204,12 +204,12 @@ export interface CampaignClientOptions {
    */
   readonly allowInsecureHttp?: boolean | undefined
   /**
-   * The names of query parameters, by operation and argument. Only names that the interface does not show can be set.
+   * The names of query parameters, by operation and argument. Only names that the API description does not show can be set.
    *
    * @defaultValue the names of the arguments (assumed)
    */
   readonly queryNames?: QueryNames | undefined
-  /** Path of the webhook registration. The interface does not show it. Without it, `registerWebhook` fails. */
+  /** Path of the webhook registration. The API description does not show it. Without it, `registerWebhook` fails. */
   readonly webhookRegistrationPath?: string | undefined
   /**
    * How to handle data that does not fit its schema. `'throw'` fails the call with `UnexpectedResponseError`. `'report'`

@@ -1,15 +1,23 @@
-import { copyFileSync } from 'node:fs'
+import { copyFileSync, existsSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
-import { defineConfig, type MarkdownRenderer } from 'vitepress'
+import { defineConfig, type HeadConfig, type MarkdownRenderer, type PageData } from 'vitepress'
 import llmsTxt from 'vitepress-plugin-llms'
-import packageJson from '../../package.json' with { type: 'json' }
 import { anchorOf } from './anchor.ts'
-import { searchOptions } from './search.ts'
+import { descriptionOf } from './description.ts'
+import { renderForSearch, searchOptions } from './search.ts'
 import { guides, sidebar } from './sidebar.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 
-/** The page of a file of the repository: README.md is the first page, and `docs` the root of the others. */
+interface Manifest {
+  readonly version: string
+  readonly homepage?: string
+  readonly repository?: { readonly url: string }
+}
+const { version, homepage, repository }: Manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+const repositoryUrl = repository?.url.replace(/^git\+|\.git$/g, '')
+
+/** The page of a file of the repository. `docs` is the root of the site. */
 const pageOf = (file: string): string => (file === 'README.md' ? 'index.md' : file.replace(/^docs\//, ''))
 
 /** Turns relative links into addresses of the site, and marks short code, which style.css keeps on one line. */
@@ -19,29 +27,70 @@ function adaptInlineTokens(md: MarkdownRenderer): void {
     for (const token of tokens.flatMap(({ children }) => children ?? [])) {
       if (token.type === 'code_inline' && /^(?:\S+|.{1,25})$/.test(token.content)) token.attrSet('class', 'unbroken')
       const [, path, anchor = ''] = /^(?!\w+:|\/)([^#]+)(#.*)?$/.exec(token.attrGet('href') ?? '') ?? []
-      if (path === undefined) continue
+      if (path === undefined || path.endsWith('.webp')) continue
       const file = join(folder, path)
       token.attrSet('href', `/${pageOf(file).replace(/(?:\bindex)?\.(?:md|ts)$/, '')}${anchor}`)
     }
   })
 }
 
+/** The Markdown of a page. The pages of programs are made from a template and have no own file. */
+function sourceOf({ filePath }: PageData): string {
+  const file = join(ROOT, filePath)
+  return existsSync(file) ? readFileSync(file, 'utf8') : ''
+}
+
+/** The title and the description that other sites show, and the picture as soon as the site has an address. */
+function socialTags({ title, description, relativePath }: PageData): HeadConfig[] {
+  const tags = {
+    'og:type': 'website',
+    'og:site_name': 'campaign-client',
+    'og:title': title,
+    'og:description': description,
+  }
+  const path = relativePath.replace(/(?:^|\/)index\.md$|\.md$/, '')
+  const address = homepage && {
+    'og:url': new URL(path, homepage).href,
+    'og:image': new URL('console.webp', homepage).href,
+  }
+  return Object.entries({ ...tags, ...address }).map(([property, content]) => ['meta', { property, content }])
+}
+
 export default defineConfig({
   title: 'campaign-client',
   description: 'TypeScript client, webhook receiver and local service for the campaign engagement service',
+  lang: 'en',
+  head: [
+    [
+      'link',
+      {
+        rel: 'icon',
+        href: `data:image/svg+xml,${encodeURIComponent(readFileSync(join(import.meta.dirname, 'theme/icon.svg'), 'utf8'))}`,
+      },
+    ],
+  ],
   srcDir: '..',
   srcExclude: [
     '{.*,bench,coverage,dist,examples,reports,scripts,src,test}/**',
     'docs/{site/**,design.md,benchmarks.md}',
-    '{AGENTS,CONTRIBUTING,THIRD-PARTY-NOTICES}.md',
+    '{AGENTS,CONTRIBUTING,README,THIRD-PARTY-NOTICES}.md',
   ],
   rewrites: pageOf,
   outDir: './site',
   cacheDir: '../node_modules/.cache/vitepress',
+  cleanUrls: true,
   metaChunk: true,
-  // These pages are not in the sidebar, from which VitePress takes the previous and the next page.
-  transformPageData: ({ relativePath, frontmatter }) =>
-    void (/^(?:reference|examples)\//.test(relativePath) && Object.assign(frontmatter, { prev: false, next: false })),
+  ...(homepage && { sitemap: { hostname: homepage } }),
+  lastUpdated: repositoryUrl !== undefined,
+  transformPageData(page) {
+    page.description ||= descriptionOf(sourceOf(page)) ?? ''
+    page.frontmatter.head = [...(page.frontmatter.head ?? []), ...socialTags(page)]
+    // Programs are not in the sidebar, from which VitePress takes the previous and the next page.
+    if (page.relativePath.startsWith('examples/')) {
+      page.frontmatter.prev = { text: 'Recipes', link: '/recipes' }
+      page.frontmatter.next = false
+    }
+  },
   markdown: {
     anchor: { slugify: anchorOf },
     config: adaptInlineTokens,
@@ -52,11 +101,15 @@ export default defineConfig({
       { text: 'Guide', link: '/getting-started' },
       { text: 'API', link: '/reference/' },
       { text: 'OpenAPI', link: '/openapi.json', target: '_blank' },
-      { text: packageJson.version, link: '/CHANGELOG' },
+      { text: version, link: '/CHANGELOG' },
     ],
     sidebar,
     outline: [2, 3],
-    search: { provider: 'local', options: { miniSearch: { searchOptions } } },
+    ...(repositoryUrl !== undefined && {
+      editLink: { pattern: ({ filePath }) => `${repositoryUrl}/edit/main/${filePath}`, text: 'Edit this page' },
+      socialLinks: [{ icon: 'github', link: repositoryUrl }],
+    }),
+    search: { provider: 'local', options: { miniSearch: { searchOptions }, _render: renderForSearch } },
   },
   vite: {
     plugins: [
@@ -67,5 +120,10 @@ export default defineConfig({
       }),
     ],
   },
-  buildEnd: ({ outDir }) => copyFileSync(join(ROOT, 'docs/openapi.json'), join(outDir, 'openapi.json')),
+  buildEnd({ outDir }) {
+    for (const name of ['openapi.json', 'local-service.openapi.json', 'local-service.seed.schema.json']) {
+      copyFileSync(join(ROOT, 'docs', name), join(outDir, name))
+    }
+    copyFileSync(join(ROOT, 'docs/pictures/console-light.webp'), join(outDir, 'console.webp'))
+  },
 })

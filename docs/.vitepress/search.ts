@@ -1,8 +1,26 @@
-/** Guides come before the API reference, and programs and changes last. */
+import type { MarkdownEnv, MarkdownRenderer } from 'vitepress'
+
+/**
+ * Guides come before the API reference, and programs and changes last. A symbol comes first for its exact name. VitePress
+ * sends this function to the browser as text, so it uses nothing from outside.
+ */
 export const searchOptions = {
   fuzzy: 0.2,
   prefix: true,
   boost: { title: 4, text: 2, titles: 1 },
-  boostDocument: (id: string): number =>
-    id.startsWith('/reference/') ? 0.2 : /^\/(?:examples\/|CHANGELOG)/.test(id) ? 0.3 : 1,
+  boostDocument(id: string, term: string, stored?: { title?: string; titles?: string[] }): number {
+    const name = stored?.titles?.length === 0 && stored.title?.replace(/^\w+: |\(\)$/g, '').toLowerCase()
+    if (name === term.toLowerCase()) return 1
+    if (id.startsWith('/reference/')) return 0.2
+    return /^\/(?:examples\/|CHANGELOG)/.test(id) ? 0.3 : 1
+  },
+}
+
+/** Renders a page for the search index. The words of `keywords` in its front matter find it, and are not shown. */
+export function renderForSearch(source: string, env: MarkdownEnv, md: MarkdownRenderer): string {
+  const html = md.render(source, env)
+  if (env.frontmatter?.search === false) return ''
+  const keywords: string | undefined = env.frontmatter?.keywords
+  const weight = 12
+  return keywords === undefined ? html : html.replace('</h1>', `</h1><p>${`${keywords} `.repeat(weight)}</p>`)
 }

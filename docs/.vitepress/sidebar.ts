@@ -8,18 +8,20 @@ const ROOT = new URL('../../', import.meta.url)
 
 /** The pages of each group, by their paths in the site. */
 const GROUPS = {
-  Start: 'README getting-started from-fetch glossary',
+  Start: 'getting-started from-fetch upgrading glossary',
   Calls: 'methods tokens retries-and-idempotency errors-and-outcomes error-codes',
-  Tools: 'testing command console check',
-  'Awards and events': 'bulk-awards webhooks missed-events runtimes-and-frameworks recipes',
+  'Awards and events': 'bulk-awards webhooks webhook-stores missed-events runtimes-and-frameworks recipes',
+  Operate: 'before-production troubleshooting webhooks-on-your-machine',
+  Tools: 'testing local-service command console check',
   Reference: 'the-service open-questions support SECURITY CHANGELOG',
 }
 
 /** The pages below a page. */
 const SUBPAGES: Readonly<Record<string, string>> = {
+  command: 'award call webhook types dev',
   methods: Object.keys(endpoints).join(' '),
   recipes:
-    'nest next workers lambda queue replay secret-rotation progress-page award-outbox leaderboard-mirror ' +
+    'nest next workers lambda one-machine queue replay secret-rotation progress-page award-outbox leaderboard-mirror ' +
     'client-certificates-and-proxies metrics logs traces testing-in-ci',
 }
 
@@ -27,7 +29,6 @@ const SUBPAGES: Readonly<Record<string, string>> = {
 function page(path: string): Item {
   const file = new URL(`${/^[A-Z]/.test(path) ? '' : 'docs/'}${path}.md`, ROOT)
   const [, text = path] = /^# (.+)$/m.exec(readFileSync(file, 'utf8')) ?? []
-  if (path === 'README') return { text: 'Overview', link: '/' }
   const items = SUBPAGES[path]?.split(' ').map((name) => page(`${path}/${name}`))
   return { text, link: `/${path}`, ...(items && { collapsed: true, items }) }
 }
@@ -38,22 +39,38 @@ export const guides: Item[] = Object.entries(GROUPS).map(([text, paths]) => ({
   items: [...(text === 'Reference' ? [api] : []), ...paths.split(' ').map(page)],
 }))
 
-/** The modules in TypeDoc's own sidebar, without their symbols: every page repeats its sidebar, and all symbols make 25 MB. */
-function modulesIn({ link, items = [] }: Item): Item[] {
-  if (link === undefined) return []
-  return [
-    { text: link.slice('/reference/'.length, -1), link },
-    ...items.filter((item) => item.items).flatMap(modulesIn),
-  ]
+/** The modules in TypeDoc's own sidebar, in order. Each has groups of symbols, and modules below it. */
+function modulesIn(items: readonly Item[]): (Item & { link: string })[] {
+  return items.flatMap((item) => [
+    ...(item.link?.endsWith('/') ? [{ ...item, link: item.link }] : []),
+    ...modulesIn(item.items ?? []),
+  ])
 }
 
 const FILE = new URL('docs/reference/typedoc-sidebar.json', ROOT)
-const modules = existsSync(FILE) ? (JSON.parse(readFileSync(FILE, 'utf8')) as Item[]).flatMap(modulesIn) : []
+const modules = existsSync(FILE) ? modulesIn(JSON.parse(readFileSync(FILE, 'utf8'))) : []
+
+/** All modules, and the symbols of one. Every page contains its sidebar, and the symbols of all modules would make 25 MB. */
+const modulesWithSymbolsOf = (link: string | undefined): Item[] => [
+  { text: 'Guides', link: '/getting-started' },
+  {
+    ...api,
+    items: modules.map((module) => ({
+      text: module.link.slice('/reference/'.length, -1),
+      link: module.link,
+      ...(module.link === link && {
+        items: module.items
+          ?.filter(({ link }) => link === undefined)
+          .map((group) => ({ ...group, items: group.items?.map(withoutExtension), collapsed: undefined })),
+      }),
+    })),
+  },
+]
+
+const withoutExtension = (item: Item): Item => ({ ...item, link: item.link?.replace(/\.md$/, '') })
 
 export const sidebar: DefaultTheme.SidebarMulti = {
   '/': guides,
-  '/reference/': [
-    { text: 'Guides', link: '/getting-started' },
-    { ...api, items: modules },
-  ],
+  '/reference/': modulesWithSymbolsOf(undefined),
+  ...Object.fromEntries(modules.map(({ link }) => [link, modulesWithSymbolsOf(link)])),
 }

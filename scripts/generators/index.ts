@@ -1,5 +1,3 @@
-import { compiledChecks } from './compiled-checks.ts'
-import { endpointExports } from './endpoint-exports.ts'
 import { entryPointFiles } from './entry-points.ts'
 import type { Generator } from './generator.ts'
 import { pagesOfMethods } from './method-pages.ts'
@@ -8,12 +6,4 @@ import { openApi } from './openapi.ts'
 import { recipes } from './recipes.ts'
 
 /** The generators that need no build. */
-export const generators: readonly Generator[] = [
-  endpointExports,
-  compiledChecks,
-  entryPointFiles,
-  openApi,
-  pagesOfMethods,
-  methodTables,
-  recipes,
-]
+export const generators: readonly Generator[] = [entryPointFiles, openApi, pagesOfMethods, methodTables, recipes]

@@ -33,7 +33,7 @@ function methodPage(name: OperationName, method: Member, answer: unknown): strin
   const { title, anchor } = sectionOf(name, method)
   const [description = '', ...others] = method.description.split('\n\n')
   const sentences = plainWithLinks(others.join(' '))
-    .replace(/ ?Interface: \[[^\]]+\]\([^)]+\)\.$/, '')
+    .replace(/ ?See "[^"]+" in docs\/the-service\.md\.$/, '')
     .split(/(?<=[.:])\s(?=[A-Z`])/)
   const aboutRetries = (sentence: string): boolean => /\bretr(?:y|ies|ied)\b/i.test(sentence)
   return `${[
@@ -49,64 +49,46 @@ function methodPage(name: OperationName, method: Member, answer: unknown): strin
     'The second argument has [options for the call](../getting-started.md#options-of-one-call).',
     '## Example',
     fenced('ts', exampleOf(name, result)),
-    'The service answers:',
+    'The response of the service:',
     fenced('json', formatJson(answer, WIDTH)),
     ...answerOf(result, method),
     '## curl',
     fenced('bash', curlOf(name, endpoint)),
-    '## Errors',
-    table(['error', 'when', ...(endpoint.method === 'POST' ? ['`outcome`'] : [])], errorsOf(name, endpoint)),
-    'See [Errors and outcomes](../errors-and-outcomes.md).',
-    '## Retries',
-    `${RETRIES[endpoint.retry]} See [Retry rules](../retries-and-idempotency.md#retry-rules).`,
+    '## Errors and retries',
+    list([RETRIES[endpoint.retry], ...errorsOf(name, endpoint)]),
+    'All errors, and what to do after each: [Errors and outcomes](../errors-and-outcomes.md).',
   ]
     .filter((part) => part !== '')
     .join('\n\n')}\n`
 }
 
+const RULES = '[rule](../retries-and-idempotency.md#retry-rules)'
 const RETRIES = {
-  safe: 'A retry is **safe**: a second request gives the same result. The client retries after lost connections, timeouts, 408, 429, 500, 502, 503 and 504.',
-  guarded:
-    "A retry is **guarded**: the service refuses a second request. The client retries after lost connections, timeouts, 408, 429, 500, 502, 503 and 504. If a retry is then refused, the error has `outcome: 'unknown'`: an earlier attempt may have succeeded.",
-  unsafe:
-    'A retry is **unsafe**: a second request may be applied again. The client retries only after a 429, or when the transport knows that the request was not sent.',
+  safe: `The ${RULES} is **safe**: a second request gives the same result, so the client retries.`,
+  guarded: `The ${RULES} is **guarded**: the service refuses a second request, so the client retries. If a retry is refused, the error has \`outcome: 'unknown'\`: an earlier attempt may have succeeded.`,
+  unsafe: `The ${RULES} is **unsafe**: a second request may be applied again. The client retries only after a 429, or when the transport knows that the request was not sent.`,
 }
 
-function errorsOf(name: OperationName, { method, path }: AnyEndpoint): string[][] {
-  const contract = contractOf(name)
-  const assumed = (status: number): string =>
-    contract.errors !== 'not shown' && contract.errors.statuses.includes(status) ? '' : ' (assumed)'
-  const strings = contract.errors === 'not shown' ? [] : (contract.errors.strings ?? [])
-  const [not, unknown] = ['`not_applied`', '`unknown`']
-  const either = `${not} or ${unknown}`
-  const row = (error: string, code: string, when: string, outcome: string): string[] => [
-    `[\`${error}\`](../error-codes.md#${code})`,
-    when,
-    ...(method === 'POST' ? [outcome] : []),
+/** What this method's errors have of their own. */
+function errorsOf(name: OperationName, { path }: AnyEndpoint): string[] {
+  const { errors } = contractOf(name)
+  const statuses = errors === 'not shown' ? [] : errors.statuses
+  const strings = errors === 'not shown' ? [] : (errors.strings ?? [])
+  return [
+    statuses.length > 0
+      ? `The API description shows the statuses ${statuses.join(', ')}. All others are assumed.`
+      : 'The API description does not show the errors of this endpoint. They are assumed to be those of the others.',
+    ...(strings.length > 0
+      ? [
+          `A refused referral throws [\`ReferralRejectedError\`](../error-codes.md#referral_rejected) with the reason ${strings.map((text) => `\`${text}\``).join(', ')} or another string.`,
+        ]
+      : []),
+    ...(path === undefined
+      ? [
+          'Without `webhookRegistrationPath`, the call throws [`ConfigurationError`](../error-codes.md#configuration) and sends nothing.',
+        ]
+      : []),
   ]
-  const rows = [
-    row('InvalidRequestError', 'invalid_request', 'an argument is wrong; nothing is sent', not),
-    path === undefined &&
-      row('ConfigurationError', 'configuration', '`webhookRegistrationPath` is not set; nothing is sent', not),
-    row('AccessTokenError', 'access_token', 'the token function failed', not),
-    row('BadRequestError', 'bad_request', `400${assumed(400)}`, not),
-    row('UnauthorizedError', 'unauthorized', `401${assumed(401)}`, not),
-    row('AccessDeniedError', 'access_denied', `403${assumed(403)}`, not),
-    strings.length > 0 &&
-      row('ReferralRejectedError', 'referral_rejected', strings.map((text) => `\`${text}\``).join(', '), not),
-    row('RateLimitError', 'rate_limited', '429 (assumed)', not),
-    row('ServiceError', 'service_error', assumed(500) ? '5xx (assumed)' : '500, other 5xx (assumed)', unknown),
-    row('ApiError', 'api_error', 'any other status or error (assumed)', either),
-    row('NetworkError', 'network', 'the connection was refused or lost', unknown),
-    row('TimeoutError', 'timeout', '`timeoutMs` or `totalTimeoutMs` was exceeded', either),
-    row(
-      'UnexpectedResponseError',
-      'unexpected_response',
-      'the answer does not have the documented shape, or is a redirect',
-      unknown,
-    ),
-  ]
-  return rows.filter((row) => row !== false)
 }
 
 /** Formats an object literal with one field per line. */
@@ -128,9 +110,9 @@ import { createCampaignService } from 'campaign-client/testing'
 
 const service = ${service}
 const client = new CampaignClient({
-  baseUrl: 'https://service.example/api/v1',
-  accessToken: 'any',
-${path}  fetch: service.fetch, // remove this line to call the real service
+  baseUrl: 'https://service.example/api/v1', // the base URL of your account
+  accessToken: 'any', // your access token
+${path}  fetch: service.fetch, // a local service: remove the line
 })
 ${result === 'void' ? call : `const data = ${call}\nconsole.log(data)`}`
 }
@@ -193,6 +175,8 @@ const shownType = (type: string): string =>
   type.replace(/\w+/, (name) => OPEN_STRINGS[name] ?? name).replace(' | undefined', '')
 
 const fenced = (language: string, code: string): string => `\`\`\`${language}\n${code}\n\`\`\``
+
+const list = (items: readonly string[]): string => items.map((item) => `- ${item}`).join('\n')
 
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n')

@@ -3,23 +3,48 @@ import { pathTo, read } from '../repository.ts'
 import type { Generator } from './generator.ts'
 
 const FOLDER = 'docs/recipes'
-/** Matches a copy of an example: a code block that begins with ` ```ts compile: it is examples/NAME.ts `. */
-const EXAMPLE_BLOCK = /^(```ts compile: it is (examples\/\S+))\n[\s\S]*?^```$/gm
+/** A copy of an example: ` ```ts compile: it is examples/FILE `, or of some of its declarations: ` … FILE: NAME, NAME `. */
+const CODE_BLOCK = /^(```ts compile: it is (examples\/[\w.-]+)(?:: (.+))?)\n[\s\S]*?^```$/gm
+/** The commands in the first comment of an example: ` ```sh run: examples/FILE `. */
+const COMMAND_BLOCK = /^(```sh run: (examples\/\S+))\n[\s\S]*?^```$/gm
 
-/** Writes the code of the examples to the recipes. */
+/** Writes code and commands of the examples to the recipes. */
 export const recipes: Generator = {
   name: 'recipes',
   generate: () =>
     new Map(
-      readdirSync(pathTo(FOLDER)).map((name) => {
-        const page = read(`${FOLDER}/${name}`)
-        return [
-          `${FOLDER}/${name}`,
-          page.replaceAll(EXAMPLE_BLOCK, (_, fence: string, example: string) => `${fence}\n${codeOf(example)}\`\`\``),
-        ]
-      }),
+      readdirSync(pathTo(FOLDER)).map((name) => [
+        `${FOLDER}/${name}`,
+        read(`${FOLDER}/${name}`)
+          .replaceAll(CODE_BLOCK, (_, fence, example, names) => `${fence}\n${codeOf(example, names)}\`\`\``)
+          .replaceAll(COMMAND_BLOCK, (_, fence, example) => `${fence}\n${commandsOf(example)}\`\`\``),
+      ]),
     ),
 }
 
-/** Returns the code of an example without its first comment, which explains how to run it. */
-const codeOf = (example: string): string => read(example).replace(/^\/\*\*[\s\S]*?\*\/\n/, '')
+/** Returns the code of an example without its first comment, or the declarations with these names. */
+function codeOf(example: string, names: string | undefined): string {
+  const code = read(example).replace(/^\/\*\*[\s\S]*?\*\/\n/, '')
+  if (names === undefined) return code
+  return names
+    .split(', ')
+    .map((name) => declarationIn(code, name) ?? fail(`${example} does not declare ${name}`))
+    .join('\n')
+}
+
+/** Returns a declaration at the top level with its comment, up to the empty line before the next one. */
+const declarationIn = (code: string, name: string): string | undefined =>
+  new RegExp(
+    `^(?:/\\*\\*(?:(?!\\*/)[\\s\\S])*\\*/\\n)?(?:export )?(?:async )?(?:function|class|const|interface) ${name}\\b[\\s\\S]*?\\n(?=\\n\\S|$(?![\\s\\S]))`,
+    'm',
+  ).exec(code)?.[0]
+
+/** Returns the indented lines in the first comment of an example. */
+function commandsOf(example: string): string {
+  const [comment = ''] = /^\/\*\*[\s\S]*?\*\//.exec(read(example)) ?? []
+  return [...comment.matchAll(/^ \* {3}(.+)$/gm)].map(([, line]) => `${line}\n`).join('')
+}
+
+function fail(message: string): never {
+  throw new Error(message)
+}

@@ -6,7 +6,7 @@ import { numericString, presentMetadata } from '../../src/schemas/fields.ts'
 import { operation as contractOf } from '../../test/contract/operations.ts'
 import { type Member, Project, plain, sectionOf, summaryOf } from '../comments.ts'
 import { recordSamples, type Samples } from '../samples.ts'
-import { type Schema, TypeSchemas } from './message-schemas.ts'
+import { MESSAGE_NAMES, messageSchemas, type Schema } from './message-schemas.ts'
 import skeleton from './skeleton.json' with { type: 'json' }
 
 /** The path at which the local service registers webhooks. The interface shows no path. */
@@ -194,17 +194,4 @@ function errorAnswers(operation: OperationName): Schema {
       ref('responses', hasStrings && name === 'BadRequest' ? 'ReferralRejected' : name),
     ]),
   )
-}
-
-/** The schema name of each webhook message, by the type of its event. */
-const MESSAGE_NAMES = { ActionCompletedEvent: 'ActionCompletedMessage', QuestCompletedEvent: 'QuestCompletedMessage' }
-
-/** Returns the schemas of webhook messages and of their parts, by name. */
-function messageSchemas(project: Project): Map<string, Schema> {
-  const types = new TypeSchemas(project)
-  const messages = Object.entries(MESSAGE_NAMES).map(
-    ([event, name]) => [name, describe(types.ofField(event, 'payload'), project.description(event))] as const,
-  )
-  const parts = [...types.named].map(([name, schema]) => [name, describe(schema, project.description(name))] as const)
-  return new Map([...messages, ...parts])
 }

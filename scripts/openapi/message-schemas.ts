@@ -1,81 +1,90 @@
-import ts from 'typescript'
+import { EVENT_DATA, type FieldRule, type FieldRules, MESSAGE } from '../../src/schemas/user-activity.ts'
 import { type Project, plain } from '../comments.ts'
 
 /** A JSON Schema. */
 export type Schema = Record<string, unknown>
 
-/** Converts the TypeScript types of the webhook messages to JSON Schemas. */
-export class TypeSchemas {
-  /** The schemas of named types. */
-  readonly named = new Map<string, Schema>()
-  readonly #project: Project
-  readonly #checker: ts.TypeChecker
+/** The schema name of each message, by the type of its event. */
+export const MESSAGE_NAMES = {
+  action_completed: 'ActionCompletedMessage',
+  quest_completed: 'QuestCompletedMessage',
+} as const
 
-  constructor(project: Project) {
-    this.#project = project
-    this.#checker = project.checker
+type EventType = keyof typeof MESSAGE_NAMES
+
+/** The types whose comments describe a message, its `event` and its `event.data`, by the type of the event. */
+const COMMENTED_TYPES = {
+  action_completed: { message: 'ActionCompletedEvent', event: 'ActionCompletedActivity', data: 'ActionCompletedData' },
+  quest_completed: { message: 'QuestCompletedEvent', event: 'QuestCompletedActivity', data: 'QuestCompletedData' },
+} as const
+
+/** The types of objects inside a message. */
+const OBJECT_TYPES: Readonly<Record<string, string>> = { campaign: 'EventCampaign', action: 'EventAction' }
+
+/**
+ * Returns the schemas of webhook messages and of their parts, by name: the documented type of each field. Only the fields that
+ * a handler acts on are required.
+ */
+export function messageSchemas(project: Project): Map<string, Schema> {
+  const named = new Map<string, Schema>()
+  for (const type of Object.keys(MESSAGE_NAMES) as EventType[]) {
+    named.set(MESSAGE_NAMES[type], ofMessage(type, project, named))
   }
+  return named
+}
 
-  /** Returns the schema of a field of an interface. @throws Error when there is no such field */
-  ofField(name: string, field: string): Schema {
-    const declaration = this.#project.declaration(name)
-    const symbol = this.#checker.getTypeAtLocation(declaration).getProperty(field)
-    if (!symbol) throw new Error(`${name} has no field ${field}`)
-    return this.#ofType(this.#checker.getTypeOfSymbolAtLocation(symbol, declaration))
+function ofMessage(type: EventType, project: Project, named: Map<string, Schema>): Schema {
+  const { message, event, data } = COMMENTED_TYPES[type]
+  const described = (typeName: string, schema: Schema): Schema => ({
+    ...schema,
+    description: plain(project.description(typeName)),
+  })
+  const commented = (name: string, schema: Schema): Schema => ({
+    ...schema,
+    description: plain(project.members('UserActivity').get(name)?.description ?? ''),
+  })
+  const eventFields = {
+    type: { type: 'string', const: type, description: 'Type of the event.' },
+    data: described(data, ofFields(EVENT_DATA[type].fields, data, project, named)),
   }
-
-  #ofType(type: ts.Type): Schema {
-    if (type.isUnion()) return this.#ofUnion(type)
-    if (type.isStringLiteral()) return { const: type.value, type: 'string' }
-    if (type.flags & ts.TypeFlags.String) return { type: 'string' }
-    if (type.flags & ts.TypeFlags.Number) return { type: 'number' }
-    if (type.flags & ts.TypeFlags.Boolean) return { type: 'boolean' }
-    if (type.flags & ts.TypeFlags.Null) return { type: 'null' }
-    if (type.flags & ts.TypeFlags.Unknown) return {}
-    const name = nameOf(type)
-    if (name === undefined) return this.#ofObject(type)
-    if (!this.named.has(name)) {
-      this.named.set(name, {})
-      this.named.set(name, this.#ofObject(type))
-    }
-    return { $ref: `#/components/schemas/${name}` }
+  const requiredOfEvent = 'required' in EVENT_DATA[type] ? ['type', 'data'] : ['type']
+  named.set(event, described(event, objectSchema(eventFields, requiredOfEvent)))
+  const { properties, required } = ofFields(MESSAGE, 'UserActivity', project, named)
+  const fields = {
+    id: commented('id', { type: 'string', minLength: 1 }),
+    scope: commented('scope', { type: 'string', const: 'user_activity' }),
+    ...(properties as Schema),
+    event: commented('event', { $ref: `#/components/schemas/${event}` }),
   }
+  return described(message, objectSchema(fields, ['id', 'scope', 'event', ...(required as string[])]))
+}
 
-  #ofUnion(type: ts.UnionType): Schema {
-    const parts = type.types.filter((part) => !(part.flags & ts.TypeFlags.Undefined))
-    const schemas = parts.map((part) => this.#ofType(part))
-    const [only] = schemas
-    if (only && schemas.length === 1) return only
-    const isNullable = schemas.length === 2 && schemas.some(({ type }) => type === 'null')
-    const other = schemas.find(({ type }) => type !== 'null')
-    if (isNullable && typeof other?.type === 'string') return { ...other, type: [other.type, 'null'] }
-    return { anyOf: schemas }
-  }
+function ofFields(rules: FieldRules, typeName: string, project: Project, named: Map<string, Schema>): Schema {
+  const comments = project.members(typeName)
+  const properties = Object.entries(rules).map(([name, rule]) => {
+    const description = plain(comments.get(name)?.description ?? '')
+    return [name, { ...ofField(name, rule, project, named), description }] as const
+  })
+  const required = Object.keys(rules).filter((name) => rules[name]?.required)
+  return objectSchema(Object.fromEntries(properties), required)
+}
 
-  #ofObject(type: ts.Type): Schema {
-    const properties: Record<string, Schema> = {}
-    const required: string[] = []
-    for (const symbol of type.getProperties()) {
-      const declaration = symbol.valueDeclaration ?? symbol.declarations?.[0]
-      if (!declaration) continue
-      const description = plain(ts.displayPartsToString(symbol.getDocumentationComment(this.#checker)))
-      const schema = this.#ofType(this.#checker.getTypeOfSymbolAtLocation(symbol, declaration))
-      properties[symbol.name] = description === '' ? schema : { ...schema, description }
-      if (!(symbol.flags & ts.SymbolFlags.Optional)) required.push(symbol.name)
-    }
+function ofField(name: string, rule: FieldRule, project: Project, named: Map<string, Schema>): Schema {
+  const typeName = rule.fields && OBJECT_TYPES[name]
+  if (rule.fields === undefined || typeName === undefined) {
     return {
-      type: 'object',
-      ...(Object.keys(properties).length > 0 && { properties }),
-      ...(required.length > 0 && { required }),
-      additionalProperties: {},
+      type: rule.nullable ? [rule.type, 'null'] : rule.type,
+      ...(rule.type === 'object' && { additionalProperties: {} }),
     }
   }
+  const description = plain(project.description(typeName))
+  named.set(typeName, { ...ofFields(rule.fields, typeName, project, named), description })
+  return { $ref: `#/components/schemas/${typeName}` }
 }
 
-/** Returns the name of a type alias of an object literal without type parameters; otherwise `undefined`. */
-function nameOf(type: ts.Type): string | undefined {
-  const declaration = type.aliasSymbol?.declarations?.[0]
-  if (declaration === undefined || !ts.isTypeAliasDeclaration(declaration)) return undefined
-  const isLiteral = ts.isTypeLiteralNode(declaration.type) && !declaration.typeParameters?.length
-  return isLiteral ? declaration.name.text : undefined
-}
+const objectSchema = (properties: Schema, required: readonly string[]): Schema => ({
+  type: 'object',
+  properties,
+  ...(required.length > 0 && { required }),
+  additionalProperties: {},
+})

@@ -1,12 +1,11 @@
 import type { CampaignClient } from '../client.ts'
-import { CampaignError, RateLimitError } from '../errors.ts'
+import { AwardUnsettledError, invalidRequestError, type UnsettledReason, withCause } from '../errors/bulk-errors.ts'
 import { clientInternals } from '../shared/client-internals.ts'
-import { type AwardRow, conflictIssues, readRow } from './award/row.ts'
-import type { FinalVerdict } from './award/verdict.ts'
-import { AwardUnsettledError, invalidRequestError, type UnsettledReason, withCause } from './errors.ts'
 import { LEDGER } from './ledger/ledger.ts'
 import { type AwardOneOptions, readAwardOneOptions } from './options.ts'
-import { attemptAward, recordAttempt } from './run/attempt.ts'
+import { type AwardRow, checkRow, conflictIssues } from './rows.ts'
+import type { FinalVerdict } from './verdict.ts'
+import { attemptAward, recordAttempt } from './verdict.ts'
 
 /**
  * Makes one award. Call it in a job of a queue such as pg-boss, BullMQ or Temporal. The queue may run the job again at any
@@ -37,53 +36,37 @@ export async function awardOne(
   row: AwardRow,
   options: AwardOneOptions,
 ): Promise<FinalVerdict> {
-  const { ledger, retryRejected, confirm, isUsedId } = readAwardOneOptions(client, options)
-  const checked = readRow(row)
+  const { ledger, retryRejected, ...evidence } = readAwardOneOptions(client, options)
+  const internals = clientInternals(client)
+  const checked = checkRow(row, internals)
   if (!checked.ok) throw invalidRequestError('awardOne', checked.issues)
   const award = checked.value
-  const internals = clientInternals(client)
-  const refusals = internals?.refusalsOfAward({ ...award }) ?? []
-  if (refusals.length > 0) throw invalidRequestError('awardOne', refusals)
 
   const session = await ledger[LEDGER].open(await internals?.target('awardOne', undefined))
   const retryable = {
     rejected: retryRejected ?? false,
-    unconfirmed: confirm !== undefined || isUsedId !== undefined,
+    unconfirmed: evidence.confirm !== undefined || evidence.isUsedId !== undefined,
   }
   const claim = await session.claim(award, retryable, false)
-  switch (claim.kind) {
-    case 'settled':
+  switch (claim.state) {
+    case 'done':
       return claim.verdict
-    case 'invalid':
-      throw invalidRequestError('awardOne', [claim.issue])
     case 'conflict':
       throw invalidRequestError('awardOne', conflictIssues(award, claim.known))
     case 'claimed':
       break
     default:
-      throw unsettled('busy', undefined, claim.kind === 'busy' ? claim.retryMs : 0)
+      throw unsettled('busy', claim.state === 'busy' ? Math.min(claim.retryMs, MAX_BUSY_MS) : 0)
   }
 
-  const result = await attemptAward(client, claim.attempt, { confirm, isUsedId })
-  const verdict = await recordAttempt(session, claim.attempt, result)
-  if (verdict === 'busy') throw unsettled('busy', undefined, 0)
-  if (verdict !== undefined && verdict !== 'indeterminate') return verdict
-  const { outcome } = result
-  switch (outcome?.kind) {
-    case 'invalid':
-      throw outcome.error
-    case 'rate_limited':
-      throw unsettled('rate_limited', outcome.error)
-    case 'unreachable':
-      throw unsettled(outcome.maybeApplied ? 'indeterminate' : 'not_sent', outcome.error)
-    case 'campaign_refused':
-    case 'fatal':
-      // An error of another library leaves the outcome unknown.
-      throw unsettled(outcome.error instanceof CampaignError ? 'refused_for_now' : 'indeterminate', outcome.error)
-    default:
-      throw unsettled('indeterminate', outcome?.error)
-  }
+  const attempted = await attemptAward(client, claim.attempt, evidence)
+  const end = await recordAttempt(session, claim.attempt, attempted)
+  if (end.kind === 'final') return end.verdict
+  throw end.kind === 'invalid' ? end.error : unsettled(end.reason, end.afterMs, end.error)
 }
+
+/** The other process may finish long before its lease ends. */
+const MAX_BUSY_MS = 5_000
 
 const MESSAGES: Readonly<Record<UnsettledReason, string>> = {
   busy: 'another process is making this award',
@@ -93,11 +76,7 @@ const MESSAGES: Readonly<Record<UnsettledReason, string>> = {
   indeterminate: 'it is unknown whether the award was made',
 }
 
-function unsettled(
-  reason: UnsettledReason,
-  cause?: unknown,
-  retryAfterMs = cause instanceof RateLimitError ? cause.retryAfterMs : undefined,
-): AwardUnsettledError {
+function unsettled(reason: UnsettledReason, retryAfterMs?: number, cause?: unknown): AwardUnsettledError {
   const message = `awardOne: ${withCause(MESSAGES[reason], cause)}. Run it again`
   return new AwardUnsettledError(message, { reason, retryAfterMs, cause })
 }

@@ -1,20 +1,22 @@
-import type { Issue } from '../errors.ts'
+import { invalidRequestError } from '../errors/bulk-errors.ts'
+import type { Issue } from '../errors/client-errors.ts'
 import {
   copyOfOptions,
-  isBoolean,
-  isFunction,
+  mustBeBoolean,
+  mustBeFunction,
+  mustBeSignal,
   type OptionRule,
   type OptionRules,
   optional,
   optionProblems,
-  signalRule,
   wholeNumber,
 } from '../shared/option-checks.ts'
 import { hasMethod, typeName } from '../shared/type-checks.ts'
-import type { Evidence } from './award/judge-refusal.ts'
-import { invalidRequestError } from './errors.ts'
 import { type AwardLedger, LEDGER, type SharedLedger } from './ledger/ledger.ts'
-import type { AwardProgress } from './report/progress-reporter.ts'
+import type { ReadingProgress } from './read-progress.ts'
+import type { AwardProgress } from './report.ts'
+import { issuesOfList } from './rows.ts'
+import type { Evidence } from './verdict.ts'
 
 /** Options of {@link rewardWallets}. Only `ledger` is required. */
 export interface RewardWalletsOptions extends Evidence {
@@ -62,46 +64,87 @@ export interface AwardOneOptions extends Evidence {
   retryRejected?: boolean | undefined
 }
 
-const isLedger: OptionRule = (value) =>
+/** Options of {@link readProgress}. */
+export interface ReadProgressOptions {
+  /**
+   * The maximum number of calls in flight: 1 to 1 000.
+   *
+   * @defaultValue 8
+   */
+  concurrency?: number | undefined
+  /** Aborts the calls in flight. The iteration then throws the signal's reason. */
+  signal?: AbortSignal | undefined
+  /**
+   * Called with the progress of the reading, at most ten times a second and once at the end. Errors that the callback throws
+   * are ignored.
+   */
+  onProgress?: ((progress: ReadingProgress) => void) | undefined
+}
+
+const mustBeLedger: OptionRule = (value) =>
   typeof value === 'object' && value !== null && LEDGER in value
     ? undefined
     : `must be a ledger, such as fileLedger('awards.ledger'), got ${typeName(value)}`
 
-const isSharedLedger: OptionRule = (value) =>
-  isLedger(value) === undefined && (value as AwardLedger).kind === 'shared'
+const mustBeSharedLedger: OptionRule = (value) =>
+  mustBeLedger(value) === undefined && (value as AwardLedger).kind === 'shared'
     ? undefined
-    : `must be a ledger made by postgresLedger, got ${isLedger(value) === undefined ? 'a fileLedger' : typeName(value)}`
+    : `must be a ledger made by postgresLedger, got ${mustBeLedger(value) === undefined ? 'a fileLedger' : typeName(value)}`
 
-const EVIDENCE: OptionRules<Evidence> = { isUsedId: optional(isFunction), confirm: optional(isFunction) }
+const EVIDENCE: OptionRules<Evidence> = { isUsedId: optional(mustBeFunction), confirm: optional(mustBeFunction) }
 
 const REWARD_WALLETS: OptionRules<RewardWalletsOptions> = {
   ...EVIDENCE,
-  ledger: isLedger,
+  ledger: mustBeLedger,
   concurrency: optional(wholeNumber(1, 1_000)),
-  signal: optional(signalRule),
-  onProgress: optional(isFunction),
-  strict: optional(isBoolean),
-  retryRejected: optional(isBoolean),
+  signal: optional(mustBeSignal),
+  onProgress: optional(mustBeFunction),
+  strict: optional(mustBeBoolean),
+  retryRejected: optional(mustBeBoolean),
+}
+
+const READ_PROGRESS: OptionRules<ReadProgressOptions> = {
+  concurrency: optional(wholeNumber(1, 1_000)),
+  signal: optional(mustBeSignal),
+  onProgress: optional(mustBeFunction),
 }
 
 const AWARD_ONE: OptionRules<AwardOneOptions> = {
   ...EVIDENCE,
-  ledger: isSharedLedger,
-  retryRejected: optional(isBoolean),
+  ledger: mustBeSharedLedger,
+  retryRejected: optional(mustBeBoolean),
 }
 
-/** Copies and checks the options. @throws InvalidRequestError when there is no client, or an option is wrong */
-export const readRewardWalletsOptions = (client: unknown, options: RewardWalletsOptions): RewardWalletsOptions =>
-  readOptions('rewardWallets', options, REWARD_WALLETS, clientIssues(client))
+/** Copies and checks the options. @throws InvalidRequestError when an argument is wrong */
+export const readRewardWalletsOptions = (
+  client: unknown,
+  rows: unknown,
+  options: RewardWalletsOptions,
+): RewardWalletsOptions =>
+  readOptions('rewardWallets', options, REWARD_WALLETS, [
+    ...issuesOfClient(client, 'rewardWallet'),
+    ...issuesOfList('rows', rows),
+  ])
 
-/** Copies and checks the options. @throws InvalidRequestError when there is no client, or an option is wrong */
+/** Copies and checks the options. @throws InvalidRequestError when an argument is wrong */
 export const readAwardOneOptions = (client: unknown, options: AwardOneOptions): AwardOneOptions =>
-  readOptions('awardOne', options, AWARD_ONE, clientIssues(client))
+  readOptions('awardOne', options, AWARD_ONE, issuesOfClient(client, 'rewardWallet'))
 
-const clientIssues = (client: unknown): Issue[] =>
-  hasMethod(client, 'rewardWallet')
+/** Copies and checks the options. @throws InvalidRequestError when an argument is wrong */
+export const readReadProgressOptions = (
+  client: unknown,
+  users: unknown,
+  options: ReadProgressOptions,
+): ReadProgressOptions =>
+  readOptions('readProgress', options, READ_PROGRESS, [
+    ...issuesOfClient(client, 'getUserProgress'),
+    ...issuesOfList('users', users),
+  ])
+
+const issuesOfClient = (client: unknown, method: string): Issue[] =>
+  hasMethod(client, method)
     ? []
-    : [{ path: ['client'], message: `must have the method rewardWallet, got ${typeName(client)}` }]
+    : [{ path: ['client'], message: `must have the method ${method}, got ${typeName(client)}` }]
 
 /**
  * Copies and checks an option object.

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import * as z from 'zod/mini'
 import { rewardWalletRequest } from '../endpoints/reward-wallet.ts'
+import { invalidRequestError } from '../errors/bulk-errors.ts'
 import { identifier } from '../schemas/fields.ts'
 import { validate } from '../schemas/validate.ts'
-import { invalidRequestError } from './errors.ts'
 
 /** The parts from which {@link rewardId} derives an id. */
 export interface RewardIdParts {

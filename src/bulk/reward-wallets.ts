@@ -1,17 +1,13 @@
 import type { CampaignClient } from '../client.ts'
-import { ConfigurationError } from '../errors.ts'
+import { AwardRunStoppedError, withCause } from '../errors/bulk-errors.ts'
+import { ConfigurationError } from '../errors/client-errors.ts'
+import type { AwardReport } from '../schemas/award-report.ts'
 import { clientInternals } from '../shared/client-internals.ts'
-import type { AwardRow } from './award/row.ts'
-import { AwardRunStoppedError, withCause } from './errors.ts'
 import { LEDGER, type LedgerSession } from './ledger/ledger.ts'
 import { type RewardWalletsOptions, readRewardWalletsOptions } from './options.ts'
-import { ProgressReporter } from './report/progress-reporter.ts'
-import type { AwardReport } from './report/report.ts'
-import { ReportBuilder } from './report/report-builder.ts'
-import { PauseGate } from './run/pause-gate.ts'
-import { lengthOf, RowSource, type Rows } from './run/row-source.ts'
-import { Run } from './run/run.ts'
-import type { StopReason } from './run/stop-rules.ts'
+import { RunReport } from './report.ts'
+import type { AwardRow, Rows } from './rows.ts'
+import { CONTINUE, Run, type StopReason } from './run.ts'
 
 /**
  * Makes every award of a list once. After a stop or a crash, run the same list again with the same ledger to continue.
@@ -51,14 +47,13 @@ export async function rewardWallets(
   rows: Rows<AwardRow>,
   options: RewardWalletsOptions,
 ): Promise<AwardReport> {
-  const { ledger, signal, concurrency, onProgress, strict, retryRejected, confirm, isUsedId } =
-    readRewardWalletsOptions(client, options)
-  const report = new ReportBuilder()
-  const source = new RowSource(rows)
+  const own = readRewardWalletsOptions(client, rows, options)
+  const { ledger, signal } = own
   const internals = clientInternals(client)
-  const stopError = ({ cause, message }: StopReason): AwardRunStoppedError => {
-    const text = `rewardWallets stopped: ${withCause(message, cause)}. To continue, run it again with the same ledger`
-    return new AwardRunStoppedError(text, { cause, report: report.build(source.rowsRead, false) })
+  const report = new RunReport()
+  const stopError = ({ cause, message, advice }: StopReason): AwardRunStoppedError => {
+    const text = `rewardWallets stopped: ${withCause(message, cause)}. ${advice}`
+    return new AwardRunStoppedError(text, { cause, report: report.build(true) })
   }
 
   let session: LedgerSession
@@ -66,46 +61,23 @@ export async function rewardWallets(
     signal?.throwIfAborted()
     session = await ledger[LEDGER].open(await internals?.target('rewardWallets', signal))
   } catch (error) {
-    await source.close()
-    if (signal?.aborted) throw stopError({ cause: signal.reason, message: ABORTED })
+    if (signal?.aborted) throw stopError({ cause: signal.reason, message: ABORTED, advice: CONTINUE })
     if (error instanceof ConfigurationError) throw error
-    throw stopError({ cause: error, message: 'the run could not start' })
+    throw stopError({ cause: error, message: 'the run could not start', advice: CONTINUE })
   }
 
-  const gate = new PauseGate()
-  const total = lengthOf(rows)
-  const progress = new ProgressReporter(onProgress, () => ({
-    rows: source.rowsRead,
-    total: (source.isEnded ? source.rowsRead : total) ?? null,
-    counts: report.totals.counts,
-    xp: report.totals.xp,
-    waitingMs: gate.remainingMs,
-  }))
-  const run = new Run({
-    client,
-    session,
-    report,
-    progress,
-    gate,
-    concurrency: concurrency ?? DEFAULT_CONCURRENCY,
-    evidence: { confirm, isUsedId },
-    retryRejected: retryRejected ?? false,
-    refusals: (row) => internals?.refusalsOfAward({ ...row }) ?? [],
-  })
+  const run = new Run({ client, internals, session, rows, report, options: own })
   const onAbort = () => run.stop(ABORTED, signal?.reason)
   signal?.addEventListener('abort', onAbort, { once: true })
   if (signal?.aborted) onAbort()
   try {
-    const rowsToSend = strict ? await run.check(source) : source
-    await run.send(rowsToSend)
+    await run.send()
   } finally {
     signal?.removeEventListener('abort', onAbort)
     await session.close().catch((error: unknown) => run.stop('the ledger failed', error))
   }
-  progress.finish()
   if (run.stopReason !== undefined) throw stopError(run.stopReason)
-  return report.build(source.rowsRead, source.isEnded)
+  return report.build(false)
 }
 
-const DEFAULT_CONCURRENCY = 8
 const ABORTED = 'the signal was aborted'

@@ -2,7 +2,7 @@ import type { CallOptions } from 'campaign-client'
 import type { $ZodObject, $ZodOptional } from 'zod/v4/core'
 import { endpoints, type OperationName } from '../endpoints/index.ts'
 import { toJsonText } from '../shared/text/visible-text.ts'
-import type { Command, Context } from './commands.ts'
+import type { Command, Context } from './command.ts'
 import { connect } from './connect.ts'
 import { isReadOnly, readOnlyFailure, requireAllowedCampaign } from './environment.ts'
 import { EXIT, type ExitCode, unknownOutcomeFailure, usageFailure } from './failure.ts'
@@ -49,7 +49,9 @@ const EXAMPLE_VALUES: Readonly<Record<string, string>> = {
 export function define(command: Command, context: Context): void {
   command
     .usage('METHOD [--ARGUMENT VALUE ...] [--input FILE]')
-    .description('Calls a method of the service and prints the data of the answer as JSON.')
+    .description(
+      'Calls a method of the client, and prints the data of the response as JSON. Prints nothing if there is no data.',
+    )
     .examples(
       'call getUserProgress --account ada --platform discord --pid demo',
       'call rewardWallet --input award.json',
@@ -112,9 +114,11 @@ async function call(operation: OperationName, flags: CallFlags, context: Context
   }
   const data = await send.call(client, request, options).catch((error: unknown) => {
     if (!signal?.aborted) throw error
-    throw unknownOutcomeFailure('interrupted', `${operation} was interrupted before its answer arrived`)
+    throw unknownOutcomeFailure('interrupted', `${operation} was interrupted before its response arrived`)
   })
-  output.result({ data: data ?? null }, (out) => out.write(`${toJsonText(data ?? null)}\n`))
+  output.result(data === undefined ? {} : { data }, (out) => {
+    if (data !== undefined) out.write(`${toJsonText(data)}\n`)
+  })
   return EXIT.done
 }
 
@@ -125,6 +129,15 @@ async function readArguments(operation: OperationName, flags: CallFlags): Promis
   const { input } = flags
   if (input === undefined) return Object.fromEntries(given)
   const fromFile = await readJsonObject(input)
+  const names = argumentsOf(operation).map(({ name }) => name)
+  const unknown = Object.keys(fromFile).find((name) => !names.includes(name))
+  if (unknown !== undefined) {
+    const meant = mostSimilar(unknown, names)
+    throw usageFailure(
+      `${operation} has no argument ${JSON.stringify(unknown)}, which is in ${inputName(input)}`,
+      meant === undefined ? `its arguments are ${names.join(', ')}` : `did you mean "${meant}"?`,
+    )
+  }
   const twice = given.find(([name]) => Object.hasOwn(fromFile, name))
   if (twice) throw usageFailure(`${twice[0]} is given twice: as a flag and in ${inputName(input)}`)
   return { ...fromFile, ...Object.fromEntries(given) }
@@ -138,4 +151,33 @@ function argumentsOf(operation: OperationName) {
     const { type } = isOptional ? (schema as $ZodOptional)._zod.def.innerType._zod.def : schema._zod.def
     return { name, isNumber: type === 'number', isOptional }
   })
+}
+
+/** Returns the name that differs from a misspelt name in at most a third of its characters. */
+function mostSimilar(misspelt: string, names: readonly string[]): string | undefined {
+  const [best] = names
+    .map((name) => ({ name, distance: editDistance(plain(misspelt), plain(name)) }))
+    .sort((one, other) => one.distance - other.distance)
+  return best && best.distance <= best.name.length / 3 ? best.name : undefined
+}
+
+/** Removes the differences between `refId`, `ref-id` and `ref_id`. */
+const plain = (name: string): string =>
+  name
+    .toLowerCase()
+    .replace(/[^a-z0-9]/g, '')
+    .slice(0, 40)
+
+/** The Levenshtein distance: insertions, deletions and replacements of a character. */
+function editDistance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index)
+  for (const [at, character] of [...one].entries()) {
+    const next = [at + 1]
+    for (let index = 1; index <= other.length; index++) {
+      const replaced = (row[index - 1] ?? 0) + (character === other[index - 1] ? 0 : 1)
+      next.push(Math.min(replaced, (row[index] ?? 0) + 1, (next[index - 1] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row.at(-1) ?? 0
 }

@@ -3,14 +3,21 @@ import { readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import {
   type CampaignService,
+  type CampaignServiceOptions,
   createCampaignService,
   createManualClock,
+  type DeliveryRecord,
+  type RequestRecord,
   type ServiceEvent,
+  type ServiceSeed,
 } from 'campaign-client/testing'
+import { InvalidArgumentError } from 'commander'
 import { createConsole, withSecret } from '../console/server/index.ts'
 import { endpoints } from '../endpoints/index.ts'
+import { mustBeRegistrationPath } from '../endpoints/registration-path.ts'
+import { DELIVERY_DELAYS_MS } from '../shared/delivery-schedule.ts'
 import { isLoopback } from '../shared/hosts-and-ports.ts'
-import type { Command, Context } from './commands.ts'
+import type { Command, Context } from './command.ts'
 import { webhookSecretOf } from './environment.ts'
 import { EXIT, type ExitCode, listenFailure, usageFailure } from './failure.ts'
 import { inputName, readJsonObject } from './files.ts'
@@ -24,30 +31,35 @@ interface DevFlags {
   readonly endpointHost?: readonly string[]
   readonly host: string
   readonly allowedHost?: readonly string[]
+  readonly token?: string
+  readonly registrationPath?: string
   readonly quiet?: boolean
 }
 
 /** Reads a file of the console. The build puts the console beside the command. */
 const readConsoleFile = (name: string): string => readFileSync(new URL(`../console/${name}`, import.meta.url), 'utf8')
 
-const LOOPBACK_HOSTS = new Set(['127.0.0.1', 'localhost', '::1'])
+/** @param host - the address to listen on; IPv6 without brackets */
+const isLoopbackHost = (host: string): boolean => isLoopback(host) || host === '::1'
 
 /** `campaign-client dev` */
 export function define(command: Command, context: Context): void {
   command
     .description(
-      'Runs a local copy of the service at /api/v1, and a console at / that shows every request. The service accepts ' +
-        'any token. Prints the URL first.',
+      'Runs a local copy of the service at /api/v1, and a console at / that shows every request. Programs control it ' +
+        'under /control/. Prints the URL first.',
     )
     .option('--port <port>', 'port to listen on; 0: any free port', port, 4600)
     .option('--seed <file>', 'start with a seed saved by the console')
-    .addOption(new RepeatableOption('--webhook <url>', 'register a webhook endpoint', httpUrl))
+    .addOption(new RepeatableOption('--webhook <url>', 'register a webhook', httpUrl))
     .addOption(new RepeatableOption('--endpoint-host <name>', 'allow webhook messages to this host', hostName))
+    .option('--token <token>', 'accept only this token (default: any token)', bearerToken)
+    .option('--registration-path <path>', 'path below /api/v1 at which webhooks are registered', registrationPath)
     .option('--host <address>', 'address to listen on, for containers', '127.0.0.1')
     .addOption(
       new RepeatableOption('--allowed-host <name>', 'allow requests to this host name; needed with --host', hostName),
     )
-    .option('--quiet', 'do not print a line for each request')
+    .option('--quiet', 'do not print requests and deliveries')
     .examples(
       'dev',
       'dev --webhook http://127.0.0.1:3000/webhooks/campaign',
@@ -57,9 +69,21 @@ export function define(command: Command, context: Context): void {
     .run((flags: DevFlags) => dev(flags, context))
 }
 
+/** Accepts a token that fits into an Authorization header. The message does not repeat the token. */
+function bearerToken(text: string): string {
+  if (/^[!-+\--~]+$/.test(text)) return text
+  throw new InvalidArgumentError('It must consist of visible ASCII characters, without spaces and commas.')
+}
+
+function registrationPath(path: string): string {
+  const issue = mustBeRegistrationPath(path)
+  if (issue === undefined) return path
+  throw new InvalidArgumentError(`It ${typeof issue === 'string' ? issue : 'is not valid'}.`)
+}
+
 async function dev(flags: DevFlags, { output, env, interrupts }: Context): Promise<ExitCode> {
   const { webhook: urls = [], endpointHost = [], allowedHost: allowedHosts = [], host } = flags
-  if (!LOOPBACK_HOSTS.has(host) && allowedHosts.length === 0) {
+  if (!isLoopbackHost(host) && allowedHosts.length === 0) {
     throw usageFailure(
       `--host ${host} lets other machines connect: it needs --allowed-host`,
       'add --allowed-host NAME with the host name that clients use',
@@ -75,20 +99,30 @@ async function dev(flags: DevFlags, { output, env, interrupts }: Context): Promi
     requireReachable(request.url)
     return fetch(request)
   }
-  const seed = flags.seed === undefined ? {} : withSecret(await readJsonObject(flags.seed), secret)
-  const service = withSeedFailure(flags.seed, () => createCampaignService({ ...seed, clock, deliver }))
-  for (const url of urls) service.registerWebhook({ url, ...(secret !== undefined && { secret }) })
+  const seed: ServiceSeed = flags.seed === undefined ? {} : withSecret(await readJsonObject(flags.seed), secret)
+  const options: CampaignServiceOptions = {
+    ...seed,
+    // Part of the start, so that a reset keeps them.
+    ...(urls.length > 0 && { webhooks: [...(seed.webhooks ?? []), ...urls.map((url) => ({ url, secret }))] }),
+    ...(flags.token !== undefined && { tokens: [flags.token] }),
+    ...(flags.registrationPath !== undefined && { webhookRegistrationPath: flags.registrationPath }),
+  }
+  const service = withSeedFailure(flags.seed, () => createCampaignService({ ...options, clock, deliver }))
 
   const page = createConsole({
     service,
     page: { script: readConsoleFile('page.js'), style: readConsoleFile('style.css') },
-    setup: { operations: Object.keys(endpoints), hasSecret: secret !== undefined },
+    setup: {
+      operations: Object.keys(endpoints),
+      hasSecret: secret !== undefined,
+      acceptsAnyToken: options.tokens === undefined,
+    },
     allowedHosts,
     clock,
     secret,
     requireReachable,
   })
-  if (!flags.quiet) service.subscribe((event) => printRequest(event, output))
+  if (!flags.quiet) service.subscribe(eventPrinter(output, () => clock.now()))
   const listening = await service
     .listen({
       port: flags.port,
@@ -98,8 +132,8 @@ async function dev(flags: DevFlags, { output, env, interrupts }: Context): Promi
     .catch((error: NodeJS.ErrnoException) => {
       throw listenFailure(error, flags.port, host)
     })
-  const shownHost = LOOPBACK_HOSTS.has(host) ? new URL(listening.url).hostname : allowedHosts[0]
-  printAddresses(`http://${shownHost}:${listening.port}/`, service, output)
+  const shownHost = isLoopbackHost(host) ? new URL(listening.url).hostname : allowedHosts[0]
+  printAddresses(`http://${shownHost}:${listening.port}/`, service, acceptedTokens(flags, options), output)
   if (!signal.aborted) await once(signal, 'abort')
   page.close()
   await listening.close()
@@ -108,7 +142,7 @@ async function dev(flags: DevFlags, { output, env, interrupts }: Context): Promi
 
 /**
  * Returns a check that throws unless a URL is on this machine or an allowed host. Test messages must not reach a hosted
- * endpoint.
+ * receiver.
  */
 const requireHost =
   (allowed: ReadonlySet<string>) =>
@@ -132,11 +166,18 @@ function withSeedFailure(file: string | undefined, create: () => CampaignService
   }
 }
 
-function printAddresses(url: string, { webhooks }: CampaignService, output: Output): void {
+/** Describes the tokens that the service accepts, without showing one. */
+function acceptedTokens(flags: DevFlags, { tokens }: CampaignServiceOptions): string {
+  if (flags.token !== undefined) return 'accepts only the token of --token'
+  return tokens === undefined ? 'accepts any token' : 'accepts only the tokens of the seed'
+}
+
+function printAddresses(url: string, { webhooks }: CampaignService, tokens: string, output: Output): void {
   output.result({ url, baseUrl: `${url}api/v1` }, (out) => out.line(url))
   const { err } = output
   err.line(dim('  console  '), bold(url))
-  err.line(dim('  service  '), `${url}api/v1`, dim('  accepts any token'))
+  err.line(dim('  service  '), `${url}api/v1`, dim(`  ${tokens}`))
+  err.line(dim('  control  '), `${url}control/`, dim('  for programs'))
   for (const { urls, signed } of webhooks) {
     const signature = signed ? '  signed' : '  not signed: CAMPAIGN_WEBHOOK_SECRET is not set'
     for (const endpoint of urls) err.line(dim('  webhook  '), endpoint, dim(signature))
@@ -144,16 +185,66 @@ function printAddresses(url: string, { webhooks }: CampaignService, output: Outp
   err.line(dim('  Press Ctrl-C to stop'))
 }
 
-function printRequest(event: ServiceEvent, { err }: Output): void {
-  if (event.kind !== 'request_answered') return
-  const { at, status, operation, method, path, reason, fault } = event.request
-  const paint = status === undefined || status >= 500 ? red : status >= 400 ? yellow : green
+/** Returns a listener that prints each request and each attempt to deliver a message. */
+function eventPrinter({ err }: Output, now: () => number): (event: ServiceEvent) => void {
+  /** The number of attempts already printed, by delivery. */
+  const printed = new Map<string, number>()
+  return (event) => {
+    if (event.kind === 'request_answered') printRequest(event.request, err)
+    else if (event.kind === 'reset') printed.clear()
+    else if (event.kind === 'delivery_changed') {
+      const { deliveryId, attempts, state } = event.delivery
+      if (attempts.length > (printed.get(deliveryId) ?? 0)) printAttempt(event.delivery, now(), err)
+      if (state === 'pending') printed.set(deliveryId, attempts.length)
+      else printed.delete(deliveryId)
+    }
+  }
+}
+
+function printRequest(request: RequestRecord, err: Output['err']): void {
+  const { at, status, operation, method, path, reason, fault } = request
   err.line(
-    dim(new Date(at).toISOString().slice(11, 19)),
+    dim(timeOf(at)),
     '  ',
-    paint(status ?? '---'),
+    paint(status),
     `  ${operation ?? `${method} ${path}`}`,
     dim(reason ? `  ${reason}` : ''),
     dim(fault ? `  injected fault: ${fault}` : ''),
   )
+}
+
+/** Prints the latest attempt of a delivery: time, status or error code, event, URL, number, and when the next one comes. */
+function printAttempt(delivery: DeliveryRecord, now: number, err: Output['err']): void {
+  const { body, url, attempts, state, nextAttemptAt } = delivery
+  const attempt = attempts.at(-1)
+  if (!attempt) return
+  const { event, scope } = JSON.parse(body)
+  const next =
+    nextAttemptAt !== undefined
+      ? `next in ${Math.max(0, Math.round((nextAttemptAt - now) / 1000))} s`
+      : state === 'undelivered'
+        ? 'undelivered'
+        : ''
+  err.line(
+    dim(timeOf(attempt.at)),
+    '  ',
+    paint(attempt.status),
+    `  ${event?.type ?? scope ?? 'message'} → ${url}`,
+    dim(`  attempt ${attempts.length} of ${MAX_ATTEMPTS}`),
+    dim(attempt.error === undefined ? '' : `  ${codeOf(attempt.error)}`),
+    dim(attempt.fault ? `  injected fault: ${attempt.fault}` : ''),
+    next === '' ? '' : state === 'undelivered' ? red(`  ${next}`) : yellow(`  ${next}`),
+  )
+}
+
+const MAX_ATTEMPTS = DELIVERY_DELAYS_MS.length + 1
+
+/** Returns the system's error code at the end of a message, for example `ECONNREFUSED`; otherwise the message. */
+const codeOf = (error: string): string => /: ([A-Z][A-Z0-9_]+)$/.exec(error)?.[1] ?? error
+
+const timeOf = (ms: number): string => new Date(ms).toISOString().slice(11, 19)
+
+function paint(status: number | undefined) {
+  const colour = status === undefined || status >= 500 ? red : status >= 400 ? yellow : green
+  return colour(status ?? '---')
 }

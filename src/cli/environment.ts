@@ -11,8 +11,8 @@ export function baseUrlOf({ CAMPAIGN_BASE_URL: given }: NodeJS.ProcessEnv): stri
   )
 }
 
-/** Returns the address of the service without a trailing slash. @throws TypeError when it is not a URL */
-export const addressOf = (env: NodeJS.ProcessEnv): string => new URL(baseUrlOf(env)).href.replace(/\/+$/, '')
+/** Returns the base URL without a trailing slash. @throws TypeError when it is not a URL */
+export const normalBaseUrlOf = (env: NodeJS.ProcessEnv): string => new URL(baseUrlOf(env)).href.replace(/\/+$/, '')
 
 /** Returns the token, or a function that reads the token file. Another program may renew the token in the file. */
 export function accessTokenOf(env: NodeJS.ProcessEnv): string | (() => string) {

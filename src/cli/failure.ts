@@ -1,9 +1,10 @@
-import manifest from '../../package.json'
-
 /** The exit codes of the command: part of its public contract. docs/command.md lists them. */
 export const EXIT = {
   done: 0,
-  /** Some rows were not awarded, a signature is wrong, or a result could not be written. */
+  /**
+   * Some rows were not awarded, a signature is wrong, `check` found a difference, your receiver refused a message, or a
+   * result could not be written.
+   */
   incomplete: 1,
   /** Wrong flags, files or environment, or a declined question. Nothing was sent. */
   usage: 2,
@@ -22,7 +23,7 @@ interface FailureDetails {
   readonly advice?: string | undefined
   /** Partial results, for `--json`. */
   readonly result?: Readonly<Record<string, unknown>>
-  /** Lines to print below the message. */
+  /** Lines to print above the message. */
   readonly lines?: readonly string[]
 }
 
@@ -72,8 +73,7 @@ export async function toFailure(error: unknown): Promise<CommandFailure> {
     const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
     return new CommandFailure(EXIT.internal, 'internal', `unexpected error: ${message}`, { advice: 'please report it' })
   }
-  const { code, outcome } = error
-  const message = withDocsAddress(error.message)
+  const { code, message, outcome } = error
   if (outcome === 'unknown') return unknownOutcomeFailure(code, message)
   return new CommandFailure(exitCodeOf(code), code, message, { advice: ADVICE[code] })
 }
@@ -101,19 +101,8 @@ export const ADVICE: Readonly<Record<string, string>> = {
   rate_limited: 'wait, then try again',
 }
 
-const packageJson: { readonly name: string; readonly homepage?: string } = manifest
-
-const DOCS_PATH = /docs\/([\w/-]+)\.md(?:#([\w-]+))?/
-
-/** Replaces the path of a documentation page with its web address, or with its name if the package has no homepage. */
-export function withDocsAddress(message: string, { homepage }: { homepage?: string } = packageJson): string {
-  return message.replace(DOCS_PATH, (_, page: string, section?: string) =>
-    homepage === undefined
-      ? `documentation page "${page}"${section === undefined ? '' : `, section ${section}`}`
-      : `${homepage.replace(/\/$/, '')}/${page}${section === undefined ? '' : `#${section}`}`,
-  )
-}
+/** The reference to a page of the documentation at the end of a message. */
+const DOCS_REFERENCE = / \((?:docs|https?:\/)\/\S+#\w+\)/
 
 /** Removes the reference to a documentation page from a message. */
-export const withoutDocsPath = (message: string): string =>
-  message.replace(new RegExp(` \\(${DOCS_PATH.source}\\)`), '')
+export const withoutDocsPath = (message: string): string => message.replace(DOCS_REFERENCE, '')

@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer'
+import { randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { rename, rm, writeFile } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { access, constants, lstat, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
 import { tryParseJson } from '../shared/text/json.ts'
 import { isRecord } from '../shared/type-checks.ts'
 import { type CommandFailure, usageFailure } from './failure.ts'
@@ -36,9 +37,48 @@ export async function readJsonObject(name: string): Promise<Record<string, unkno
   return value
 }
 
+/**
+ * Checks that a file can be written later with {@link replaceFile}.
+ *
+ * @param flag - the flag that names the file, for messages
+ * @param inputs - files that the command reads; the file must not replace one of them
+ * @throws CommandFailure when the file cannot be written, or is a link, a device or one of the inputs
+ */
+export async function checkOutputFile(flag: string, path: string, inputs: readonly string[]): Promise<void> {
+  const name = `${flag} "${path}"`
+  for (const input of inputs) {
+    if (await isSameFile(input, path)) throw usageFailure(`${name} would replace a file that the command uses`)
+  }
+  const existing = await lstat(path).catch(() => undefined)
+  if (existing !== undefined && !existing.isFile()) throw usageFailure(`${name} is not a regular file`)
+  await access(dirname(resolve(path)), constants.W_OK).catch((error: unknown) => {
+    throw outputFailure(flag, path, error)
+  })
+}
+
+/** The failure for a file that cannot be written. */
+export function outputFailure(flag: string, path: string, error: unknown): CommandFailure {
+  const { code } = error as NodeJS.ErrnoException
+  const folder = dirname(path)
+  const reason = code === 'ENOENT' ? `there is no folder "${folder}"` : systemReason(error as NodeJS.ErrnoException)
+  return usageFailure(`${flag} "${path}" cannot be written: ${reason}`)
+}
+
+/** Returns whether two paths name the same file. Resolves links. The file need not exist. */
+async function isSameFile(one: string, other: string): Promise<boolean> {
+  if ((await realPath(one)) === (await realPath(other))) return true
+  const [first, second] = await Promise.all([one, other].map((path) => stat(path, { bigint: true }).catch(() => null)))
+  return !!first && !!second && first.dev === second.dev && first.ino === second.ino
+}
+
+async function realPath(path: string): Promise<string> {
+  const folder = dirname(resolve(path))
+  return join(await realpath(folder).catch(() => folder), basename(path))
+}
+
 /** Writes a file completely or not at all. @throws Error of the file system */
 export async function replaceFile(path: string, content: string): Promise<void> {
-  const temporary = join(dirname(path), `.${basename(path)}.${process.pid}`)
+  const temporary = join(dirname(path), `.campaign-client-${randomUUID()}`)
   try {
     await writeFile(temporary, content, { flag: 'wx' })
     await rename(temporary, path)
@@ -62,7 +102,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EFBIG: 'it is too large',
 }
 
-/** The failure for a file that cannot be read or written. */
+/** The failure for a file that cannot be read. */
 export const fileFailure = (message: string, error: unknown): CommandFailure =>
   usageFailure(`${message}: ${systemReason(error as NodeJS.ErrnoException)}`)
 

@@ -31,14 +31,14 @@ export function text(given: string): string {
   throw new InvalidArgumentError('It must not be empty.')
 }
 
-/** Accepts an http or https URL without a password: URLs end up in logs. */
+/** Accepts an http or https URL without a password: URLs end up in logs. Returns it in its normal form. */
 export function httpUrl(text: string): string {
-  const { protocol, username, password } = URL.canParse(text) ? new URL(text) : { protocol: '' }
+  const { protocol, username, password, href } = URL.canParse(text) ? new URL(text) : { protocol: '', href: '' }
   if (protocol !== 'http:' && protocol !== 'https:') {
     throw new InvalidArgumentError('It must be a URL that starts with http:// or https://.')
   }
   if (username || password) throw new InvalidArgumentError('It must not contain a user name or a password.')
-  return text
+  return href
 }
 
 /** Accepts a host name or IP address, without scheme and port. */

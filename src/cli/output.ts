@@ -27,7 +27,7 @@ export const plainLine = (parts: readonly Part[]): string =>
   parts.map((part) => toVisible(typeof part === 'object' ? part.text : String(part))).join('')
 
 /** The version of the `--json` format. Increase it when a field is renamed or removed. */
-const JSON_VERSION = 1
+export const JSON_VERSION = 1
 
 /** Standard output or standard error, written line by line. */
 class Channel {
@@ -43,7 +43,9 @@ class Channel {
   constructor(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv) {
     this.#stream = stream
     this.isTerminal = stream.isTTY === true && env.TERM !== 'dumb'
-    this.colours = createColors(env.NO_COLOR ? false : env.FORCE_COLOR ? true : this.isTerminal)
+    this.colours = createColors(
+      !env.NO_COLOR && (env.FORCE_COLOR ? !/^(?:0|false)$/.test(env.FORCE_COLOR) : this.isTerminal),
+    )
     // A reader may close the stream early, for example `head`.
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') this.#failure ??= error

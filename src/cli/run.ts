@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander'
 import { version } from '../../package.json'
-import { addCommands, Command, type Context, commands } from './commands.ts'
+import { Command, type Context } from './command.ts'
 import { type CommandFailure, EXIT, type ExitCode, toFailure, usageFailure } from './failure.ts'
 import { systemReason } from './files.ts'
 import { refuseRepeatedFlags } from './flags.ts'
@@ -21,7 +21,7 @@ export async function run(argv: readonly string[]): Promise<never> {
     process.exitCode ||= EXIT.incomplete
   }
   await output.err.flush()
-  // A connection to a proxy that does not answer would keep the process running.
+  // A connection to a proxy that does not respond would keep the process running.
   process.exit()
 }
 
@@ -29,7 +29,7 @@ async function parse(context: Context): Promise<void> {
   const { output, argv } = context
   /** The help or the version, if the user asked for it. */
   let text = ''
-  const program = new Command('campaign-client')
+  const program: Command = new Command('campaign-client')
     .description(
       'Runs the campaign engagement service on this machine, awards XP from a CSV file, calls methods, tests webhooks.',
     )
@@ -51,7 +51,8 @@ async function parse(context: Context): Promise<void> {
     })
     .configureHelp({
       styleTitle: (title) => output.out.colours.bold(title),
-      visibleGlobalOptions: (command) => command.parent?.options.filter(({ long }) => long === '--json') ?? [],
+      visibleGlobalOptions: (command) =>
+        command === program ? [] : program.options.filter(({ long }) => long === '--json'),
       showGlobalOptions: true,
     })
     .examples('dev', 'award party.csv --pid demo --dry-run')
@@ -59,7 +60,7 @@ async function parse(context: Context): Promise<void> {
     .hook('preAction', (_, command) => {
       output.json = command.optsWithGlobals().json === true
     })
-  await addCommands(program, commands, context)
+  await addCommands(program, context)
   refuseRepeatedFlags(program)
   try {
     await program.parseAsync(argv, { from: 'user' })
@@ -70,9 +71,44 @@ async function parse(context: Context): Promise<void> {
   }
 }
 
+/** A command whose code is loaded only when its name is on the command line. */
+interface LazyCommand {
+  readonly name: string
+  readonly summary: string
+  load(): Promise<{ define(command: Command, context: Context): void }>
+}
+
+/** Every command, in the order of the help. */
+const COMMANDS: readonly LazyCommand[] = [
+  { name: 'dev', summary: 'run the service on this machine, with a console', load: () => import('./dev.ts') },
+  {
+    name: 'award',
+    summary: 'award XP to the wallets of a CSV file, once each',
+    load: () => import('./award/index.ts'),
+  },
+  { name: 'call', summary: 'call a method of the service', load: () => import('./call.ts') },
+  { name: 'webhook', summary: 'send, receive and check webhook messages', load: () => import('./webhook/index.ts') },
+  {
+    name: 'check',
+    summary: 'check that the service behaves as this package assumes',
+    load: () => import('./check/index.ts'),
+  },
+  { name: 'types', summary: 'write the IDs of a campaign as TypeScript types', load: () => import('./types.ts') },
+]
+
+/** Adds every command by name and summary. Loads the code of a command only if the command line names it. */
+async function addCommands(program: Command, context: Context): Promise<void> {
+  for (const { name, summary, load } of COMMANDS) {
+    const command = program.command(name).summary(summary)
+    if (!context.argv.includes(name)) continue
+    const { define } = await load()
+    define(command, context)
+  }
+}
+
 const environmentHelp = `
 Environment:
-  CAMPAIGN_BASE_URL           address of the service, ending in /api/v1
+  CAMPAIGN_BASE_URL           base URL of the service, ending in /api/v1
   CAMPAIGN_ACCESS_TOKEN       bearer token
   CAMPAIGN_ACCESS_TOKEN_FILE  file with the bearer token; read again after a 401
   CAMPAIGN_WEBHOOK_SECRET     secret of the webhook
@@ -82,12 +118,15 @@ Environment:
   NO_COLOR                    no colours, no progress bar
 
 Exit codes:
-  0  done
-  1  some rows were not awarded, or a signature is wrong
-  2  wrong flags, files or environment, or declined: nothing was sent
-  3  refused by the service
-  4  the service cannot be reached
-  5  the outcome of a write is unknown: it may have been applied`
+  0    done
+  1    some rows were not awarded, a signature is wrong, check found a difference,
+       or your receiver refused a message
+  2    wrong flags, files or environment, or declined: nothing was sent
+  3    refused by the service
+  4    the service cannot be reached
+  5    the outcome of a write is unknown: it may have been applied
+  70   a bug in the command
+  130  interrupted by Ctrl-C`
 
 async function printError(error: unknown, output: Output): Promise<ExitCode> {
   const failure = error instanceof CommanderError ? toUsageFailure(error) : await toFailure(error)
@@ -96,8 +135,8 @@ async function printError(error: unknown, output: Output): Promise<ExitCode> {
   if (output.json) output.result({ ...result, error: { code, message, ...(advice && { advice }), exitCode } })
   // Commander has printed the help.
   if (error instanceof CommanderError && error.code === NO_COMMAND) return exitCode
+  for (const line of lines) output.err.line(line)
   output.err.line(red('error'), ' ', message)
-  for (const line of lines) output.err.line('  ', line)
   if (advice) output.err.line(dim('  ↳ '), advice)
   return exitCode
 }

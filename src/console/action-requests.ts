@@ -1,51 +1,139 @@
 import * as z from 'zod/mini'
 
-const text = z.string()
-const trimmed = text.check(z.trim())
-const account = trimmed.check(z.minLength(1, 'Enter the account of a user.'))
-const user = { pid: text, account: text, platform: text }
+/** A string with a description, which the OpenAPI document shows. */
+const text = (description: string) => z.string().check(z.describe(description))
 
 const TIMES = 'Enter a whole number of at least 1, or leave it empty for every request.'
 const STATUS = 'Enter an HTTP status from 200 to 599.'
 const DELAY = 'Enter a number of milliseconds, at least 0.'
 
-/** The schema of each action's request, by the name of the action. Forms show the messages at their fields. */
-export const ACTION_REQUESTS = {
-  listUsers: z.object({ pid: text, find: text, limit: z.int().check(z.gte(1)) }),
-  readUser: z.object(user),
-  readRequest: z.object({ key: text }),
-  readDelivery: z.object({ key: text }),
-  completeTask: z.object({ ...user, aid: text }),
-  saveWebhook: z.object({
-    /** ID of the endpoint to change. Absent: adds an endpoint. */
-    hook_id: z.optional(text),
-    /** The ID of a new endpoint. Empty: the service chooses one. */
-    newId: z.optional(trimmed),
-    urls: z.array(text).check(z.minLength(1, 'Enter the URL of your endpoint.')),
-    scope: trimmed.check(z.minLength(1, 'Enter the scope of the messages, for instance user_activity.')),
-    /** Absent: unchanged. Empty: none. */
-    secret: z.optional(text),
-    campaigns: z.array(text),
+const pid = text('Campaign ID.')
+const platform = text('Platform of the account.')
+const userId = z
+  .string()
+  .check(z.trim(), z.minLength(1, 'Enter a user ID.'), z.describe('User ID: an account of the user, on any platform.'))
+
+const hookId = text('ID of the webhook.')
+
+/** Fields of an action, and what it does. Unknown fields are refused. */
+const action = <Fields extends Readonly<Record<string, z.ZodMiniType>>>(description: string, fields: Fields) =>
+  z.strictObject(fields).check(z.describe(description))
+
+/**
+ * The requests of the actions under `/control/`, which the buttons of the page use as well, by the name of the action. Forms
+ * show the messages at their fields.
+ */
+export const CONTROL_REQUESTS = {
+  addFault: action('Injects a fault into requests or webhook deliveries.', {
+    on: z.optional(
+      text("Name of the client's method, `*` for any request, or `delivery` for webhook messages. Default: `*`."),
+    ),
+    kind: text('Kind of the fault.'),
+    times: z.optional(
+      z
+        .nullable(z.int(TIMES).check(z.gte(1, TIMES)))
+        .check(z.describe('How many requests or delivery attempts fail; `null` for all. Default: 1.')),
+    ),
+    status: z.optional(
+      z
+        .int(STATUS)
+        .check(z.gte(200, STATUS), z.lte(599, STATUS), z.describe('Kind `status`: the HTTP status. Default: 500.')),
+    ),
+    headers: z.optional(z.record(z.string(), z.string()).check(z.describe('Kind `status`: headers of the response.'))),
+    body: z.optional(
+      z.unknown().check(z.describe('Kinds `status` and `garbage`: the body; a string is sent unchanged.')),
+    ),
+    applied: z.optional(
+      z
+        .boolean()
+        .check(
+          z.describe('Kinds `status`, `garbage`, `reset` and `hang`: whether the call takes effect. Default: false.'),
+        ),
+    ),
+    delayMs: z.optional(
+      z
+        .number(DELAY)
+        .check(z.gte(0, DELAY), z.describe('Kinds `delay` and `drip`: the time in milliseconds. Default: 100.')),
+    ),
+    scope: z.optional(text('On `delivery`: only messages of this scope.')),
+    type: z.optional(text('On `delivery`: only messages whose event has this type.')),
+    field: z.optional(text('Kind `missing_field`: path of the field to leave out, for example `event.data.xp`.')),
   }),
-  removeWebhook: z.object({ hook_id: text }),
-  testWebhook: z.object({ account, hook_id: text }),
-  emit: z.object({ kind: z.enum(['action_completed', 'quest_completed']), pid: text, account, item: text }),
-  redeliver: z.object({ key: text }),
-  addFault: z.object({
-    on: text,
-    kind: text,
-    /** `null`: every request. */
-    times: z.nullable(z.int(TIMES).check(z.gte(1, TIMES))),
-    status: z.optional(z.int(STATUS).check(z.gte(200, STATUS), z.lte(599, STATUS))),
-    delayMs: z.optional(z.number(DELAY).check(z.gte(0, DELAY))),
+  cancelFault: action('Switches a fault off.', { key: text('The `key` that `addFault` returned.') }),
+  completeTask: action('Completes a task for a user, with the XP and messages that follow.', {
+    pid,
+    account: text('User ID.'),
+    platform,
+    aid: text('Task ID.'),
   }),
-  cancelFault: z.object({ key: text }),
-  advance: z.object({ ms: z.number() }),
-  advanceToNextRetry: z.object({}),
-  resetClock: z.object({}),
-  loadSeed: z.object({ seed: z.unknown() }),
-  reset: z.object({}),
+  emit: action('Sends an event of a user to the webhooks, without changing XP or progress.', {
+    kind: z.enum(['action_completed', 'quest_completed']).check(z.describe('Type of the event.')),
+    pid: z.optional(text('Campaign ID. Default: the first campaign of the user.')),
+    account: userId,
+    item: text('ID of the task or quest.'),
+  }),
+  saveWebhook: action('Adds or changes a webhook.', {
+    hook_id: z.optional(text('ID of the webhook to change. Without it, a webhook is added.')),
+    newId: z.optional(z.string().check(z.trim(), z.describe('ID of the new webhook. Default: a generated ID.'))),
+    urls: z
+      .array(z.string())
+      .check(z.minLength(1, 'Enter the URL of your webhook.'), z.describe('URLs. Each gets the same messages.')),
+    scope: z.optional(
+      z
+        .string()
+        .check(
+          z.trim(),
+          z.minLength(1, 'Enter the scope of the messages, for example user_activity.'),
+          z.describe('Scope of the messages. Default: unchanged; `user_activity` for a new webhook.'),
+        ),
+    ),
+    secret: z.optional(
+      text(
+        'Secret that signs the messages; empty: messages are not signed. Default: unchanged; for a new webhook ' +
+          'the environment variable CAMPAIGN_WEBHOOK_SECRET of `dev`.',
+      ),
+    ),
+    campaigns: z.optional(
+      z
+        .array(z.string())
+        .check(z.describe('IDs of the campaigns; empty: all campaigns. Default: unchanged; all for a new webhook.')),
+    ),
+  }),
+  removeWebhook: action('Removes a webhook and drops its pending deliveries.', { hook_id: hookId }),
+  testWebhook: action("Sends the message of the admin panel's Test tool once.", {
+    account: userId,
+    hook_id: z.optional(text('ID of the webhook. Default: the first webhook.')),
+    url: z.optional(text('A URL of the webhook. Default: its first URL.')),
+  }),
+  redeliver: action('Sends the message of a delivery again, with the same ID.', {
+    key: text('`deliveryId` of one of the deliveries.'),
+  }),
+  advance: action('Moves the clock forward. Retries that become due are sent.', {
+    ms: z.number().check(z.describe('Milliseconds, at least 0.')),
+  }),
+  advanceToNextRetry: action('Moves the clock to the next scheduled attempt.', {}),
+  resetClock: action('Sets the clock back to the time of the machine.', {}),
+  loadSeed: action('Replaces the whole state with a seed. Removes requests, deliveries and faults.', {
+    seed: z.unknown().check(z.describe('A seed, as `GET /control/state` returns it.')),
+  }),
+  reset: action(
+    'Returns to the state at the start. Removes requests, deliveries, faults and webhooks that were added.',
+    {},
+  ),
 }
+
+/** The requests of the actions that only the page uses. */
+const PAGE_REQUESTS = {
+  listUsers: z.object({ pid: z.string(), find: z.string(), limit: z.int().check(z.gte(1)) }),
+  readUser: z.object({ pid: z.string(), account: z.string(), platform: z.string() }),
+  readRequest: z.object({ key: z.string() }),
+  readDelivery: z.object({ key: z.string() }),
+  /** Removes the rows of a list of the page. The records of the service stay. */
+  emptyList: z.object({ list: z.enum(['requests', 'deliveries']) }),
+}
+
+/** The schema of each action's request, by the name of the action. */
+export const ACTION_REQUESTS = { ...CONTROL_REQUESTS, ...PAGE_REQUESTS }
 
 export type ActionName = keyof typeof ACTION_REQUESTS
 export type ActionRequest<Name extends ActionName> = z.infer<(typeof ACTION_REQUESTS)[Name]>

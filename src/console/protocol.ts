@@ -1,4 +1,5 @@
 import type {
+  DeliveryFaultKind,
   DeliveryRecord,
   EntrySnapshot,
   FaultOptions,
@@ -59,10 +60,13 @@ export interface RequestRow extends Pick<RequestRecord, 'at' | 'method' | 'path'
   /** The account, address or code that the request names. */
   readonly subject: string
   readonly pid: string
-  /** Milliseconds from the request's arrival to the end of its answer; absent before the answer ends. */
+  /** Milliseconds from the request's arrival to the end of its response; absent before the response ends. */
   readonly durationMs?: number
   /** The text that the filter searches, in lower case. */
   readonly text: string
+  /** Number of the attempt, from 2, and key of the first one: the same request, sent again soon after it had failed. */
+  readonly attempt?: number
+  readonly firstKey?: string
 }
 
 /** The beginning of a body. */
@@ -77,28 +81,34 @@ export interface BodyView {
 /** A request with its headers and bodies. */
 export interface RequestView extends RequestRow, Pick<RequestRecord, 'query' | 'headers' | 'handled'> {
   readonly body?: BodyView
-  readonly answer?: { readonly headers: Readonly<Record<string, string>>; readonly body: BodyView }
+  readonly response?: { readonly headers: Readonly<Record<string, string>>; readonly body: BodyView }
   /** The request as a shell command; absent when its body was cut. */
   readonly curl?: string
 }
 
-/** A delivery of a message to one endpoint. */
+/** A delivery of a message to one URL. */
 export interface DeliveryRow extends Omit<DeliveryRecord, 'deliveryId' | 'attempts' | 'body' | 'signature'> {
   readonly key: string
+  /** Key of the request that caused the message. */
+  readonly cause?: string
   readonly isFromConsole?: boolean
   /** Sent by the Test tool, which never retries. */
   readonly isTest?: boolean
   /** Type of the event, or the scope of a message without an event. */
   readonly type: string
   readonly user: string
+  /** The latest fault that affected an attempt. */
+  readonly fault?: DeliveryFaultKind
   /** Number of attempts that have ended. */
   readonly attempts: number
-  /** HTTP status of the last attempt; absent when the endpoint did not answer. */
+  /** HTTP status of the last attempt; absent when there was no response. */
   readonly lastStatus?: number
 }
 
 export interface DeliveryView extends DeliveryRow, Pick<DeliveryRecord, 'body' | 'signature'> {
   readonly attemptsMade: DeliveryRecord['attempts']
+  /** The message as a shell command; absent for a message of the Test tool. */
+  readonly curl?: string
 }
 
 export interface FaultView {
@@ -111,8 +121,10 @@ export interface FaultView {
 /** The settings of the server. They stay the same while the command runs. */
 export interface Setup {
   readonly operations: readonly string[]
-  /** Whether the environment has a secret. New endpoints use that secret by default. */
+  /** Whether the environment has a secret. New webhooks use that secret by default. */
   readonly hasSecret: boolean
+  /** Whether the service accepts any token. Otherwise `dev` got its tokens from `--token` or the seed. */
+  readonly acceptsAnyToken: boolean
 }
 
 /** The state of the service, except for its requests, deliveries and clock. */
@@ -154,9 +166,10 @@ interface ActionData {
   readonly readDelivery: DeliveryView
   readonly saveWebhook: WebhookRecord
   readonly testWebhook: TestWebhookResult
-  /** Number of webhooks that the event was sent to. */
-  readonly emit: { readonly sent: number }
+  /** `deliveries` has an ID for each URL that the message was sent to. */
+  readonly emit: { readonly messageId: string; readonly deliveries: readonly string[] }
   readonly redeliver: { readonly key: string }
+  readonly addFault: { readonly key: string }
   /** IDs of the webhooks whose secret is missing. */
   readonly loadSeed: { readonly unsigned: readonly string[] }
 }
@@ -164,8 +177,8 @@ interface ActionData {
 export type { ActionName, ActionRequest }
 export type ActionResult<Name extends ActionName> = Name extends keyof ActionData ? ActionData[Name] : null
 
-/** The answer to an action: its data, or an error message with the form field that it concerns. */
-export type ActionAnswer<Name extends ActionName> =
+/** The response to an action: its data, or an error message with the form field that it concerns. */
+export type ActionResponse<Name extends ActionName> =
   | { readonly data: ActionResult<Name> }
   | { readonly error: string; readonly field?: string }
 

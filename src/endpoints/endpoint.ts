@@ -1,5 +1,4 @@
 import type { $ZodType } from 'zod/v4/core'
-import type { CompiledCheck } from '../schemas/validate.ts'
 
 /**
  * The effect of a retry.
@@ -12,19 +11,17 @@ export type RetryRule = 'safe' | 'guarded' | 'unsafe'
 /** One operation of the service. */
 export interface Endpoint<Request = unknown, Data = unknown> {
   readonly method: 'GET' | 'POST'
-  /** Path relative to the base URL. `undefined` if the interface does not show it. */
+  /** Path relative to the base URL. `undefined` if the API description does not show it. */
   readonly path: string | undefined
   readonly request: $ZodType<Request>
-  /** Schema of the answer's `data`. `undefined` if there is none, `'any'` if the interface does not show it. */
+  /** Schema of the response's `data`. `undefined` if there is none, `'any'` if the API description does not show it. */
   readonly response: $ZodType<Data, unknown> | 'any' | undefined
-  /** A faster check of the same data, for large answers. */
-  readonly fitsResponse?: CompiledCheck
   readonly retry: RetryRule
-  /** Arguments whose query names the interface does not show. By default, the query names are the argument names. */
+  /** Arguments whose query names the API description does not show. By default, the query names are the argument names. */
   readonly assumedQueryNames?: readonly string[]
 }
 
-/** An operation whose query names the interface does not show. */
+/** An operation whose query names the API description does not show. */
 export interface OpenQueryEndpoint<Request = unknown, Data = unknown> extends Endpoint<Request, Data> {
   readonly assumedQueryNames: readonly Extract<keyof Request, string>[]
 }
@@ -34,7 +31,7 @@ export const endpoint = <Request, Data>(
   definition: Endpoint<Request, Data> & { readonly assumedQueryNames?: undefined },
 ): Endpoint<Request, Data> => definition
 
-/** Defines an operation whose query names the interface does not show. */
+/** Defines an operation whose query names the API description does not show. */
 export const openQueryEndpoint = <Request, Data>(
   definition: OpenQueryEndpoint<Request, Data>,
 ): OpenQueryEndpoint<Request, Data> => definition

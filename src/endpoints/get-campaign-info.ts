@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { identifier, type Metadata, metadata, numericString } from '../schemas/fields.ts'
 import { openQueryEndpoint } from './endpoint.ts'
 
-/** The arguments of `getCampaignInfo`. Interface: [GET /campaign/info](/the-service#get-campaigninfo). */
+/** The arguments of `getCampaignInfo`. See "GET /campaign/info" in docs/the-service.md. */
 export interface GetCampaignInfoRequest {
   /** Campaign ID. The name of the query parameter is assumed; see `queryNames`. */
   pid: string
@@ -11,17 +11,17 @@ export interface GetCampaignInfoRequest {
 /** Schema of {@link GetCampaignInfoRequest}. */
 export const getCampaignInfoRequest = z.object({ pid: identifier })
 
-/** A task as the campaign defines it. Interface: [Campaign info](/the-service#campaign-info). */
+/** A task as the campaign defines it. See "Campaign info" in docs/the-service.md. */
 export type TaskDefinition = {
   /** Task ID: the `aid` of `recordActionValue`. */
   id: string
   /** Display name of the task. */
   name: string
-  /** Type of the task. The interface lists no values, so any string is accepted. */
+  /** Type of the task. The API description lists no values, so any string is accepted. */
   type: string
-  /** How often a user may complete the task. The interface lists no values, so any string is accepted. */
+  /** How often a user may complete the task. The API description lists no values, so any string is accepted. */
   recurrence: string
-  /** The interface does not explain this number. The client converts numeric strings to numbers. */
+  /** The API description does not explain this number. The client converts numeric strings to numbers. */
   ref_xp: number
   /** Base reward in XP, before the multiplier. */
   xp: number
@@ -35,7 +35,7 @@ export type TaskDefinition = {
   is_optional: boolean
 }
 
-/** A quest as the campaign defines it. Interface: [Campaign info](/the-service#campaign-info). */
+/** A quest as the campaign defines it. See "Campaign info" in docs/the-service.md. */
 export type QuestDefinition = {
   /** Quest ID: the `cid` of `recordActionValue`. */
   id: string
@@ -53,7 +53,7 @@ export type QuestDefinition = {
   deps: string[]
 }
 
-/** A campaign's structure. Interface: [Campaign info](/the-service#campaign-info). */
+/** A campaign's structure. See "Campaign info" in docs/the-service.md. */
 export type CampaignInfo = {
   /** Campaign ID, the `pid` of every other call. */
   id: string

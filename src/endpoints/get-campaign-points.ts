@@ -4,7 +4,7 @@ import { openQueryEndpoint } from './endpoint.ts'
 
 /**
  * The arguments of `getCampaignPoints`.
- * Interface: [GET /campaign/points](/the-service#get-campaignpoints).
+ * See "GET /campaign/points" in docs/the-service.md.
  */
 export interface GetCampaignPointsRequest {
   /** Campaign ID. The name of the query parameter is assumed; see `queryNames`. */
@@ -14,7 +14,7 @@ export interface GetCampaignPointsRequest {
 /** Schema of {@link GetCampaignPointsRequest}. */
 export const getCampaignPointsRequest = z.object({ pid: identifier })
 
-/** A season of a campaign. Interface: [Campaign points](/the-service#campaign-points). */
+/** A season of a campaign. See "Campaign points" in docs/the-service.md. */
 export type CampaignSeason = {
   /** Display name of the season. */
   name: string
@@ -22,7 +22,7 @@ export type CampaignSeason = {
   max_xp: number
 }
 
-/** The point totals of a campaign. Interface: [Campaign points](/the-service#campaign-points). */
+/** The point totals of a campaign. See "Campaign points" in docs/the-service.md. */
 export type CampaignPoints = {
   /** Campaign ID. */
   id: string

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { identifier } from '../schemas/fields.ts'
 import { openQueryEndpoint } from './endpoint.ts'
 
-/** The arguments of `getInviteCode`. Interface: [GET /code](/the-service#get-code). */
+/** The arguments of `getInviteCode`. See "GET /code" in docs/the-service.md. */
 export interface GetInviteCodeRequest {
   /** The invite code to check. The name of the query parameter is assumed; see `queryNames`. */
   code: string
@@ -13,7 +13,7 @@ export interface GetInviteCodeRequest {
 /** Schema of {@link GetInviteCodeRequest}. */
 export const getInviteCodeRequest = z.object({ code: identifier, pid: identifier })
 
-/** The use of an invite code. Interface: [Invite code](/the-service#invite-code). */
+/** The use of an invite code. See "Invite code" in docs/the-service.md. */
 export type InviteCode = {
   /** Accounts that used the code. */
   used_by: string[]

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { user } from '../schemas/fields.ts'
 import { openQueryEndpoint } from './endpoint.ts'
 
-/** The arguments of `getUserProfiles`. Interface: [GET /user/profiles](/the-service#get-userprofiles). */
+/** The arguments of `getUserProfiles`. See "GET /user/profiles" in docs/the-service.md. */
 export interface GetUserProfilesRequest {
   /** Account identifier of the user. The name of the query parameter is assumed; see `queryNames`. */
   account: string
@@ -15,7 +15,7 @@ export interface GetUserProfilesRequest {
 /** Schema of {@link GetUserProfilesRequest}. */
 export const getUserProfilesRequest = z.object(user)
 
-/** One linked profile of a user. Interface: [User profiles](/the-service#user-profiles). */
+/** One linked profile of a user. See "User profiles" in docs/the-service.md. */
 export type LinkedProfile = {
   /** Account identifier on the platform. */
   account: string
@@ -25,7 +25,7 @@ export type LinkedProfile = {
 
 /**
  * The linked profiles of a user and the user's totals.
- * Interface: [User profiles](/the-service#user-profiles).
+ * See "User profiles" in docs/the-service.md.
  */
 export type UserProfiles = {
   /** The user's account identifier. */
@@ -36,9 +36,9 @@ export type UserProfiles = {
   ref_xp: number
   /** XP from user-generated content. */
   ugc_xp: number
-  /** The interface does not say how this number differs from `ref_count`. */
+  /** The API description does not say how this number differs from `ref_count`. */
   refs: number
-  /** The interface does not say how this number differs from `refs`. */
+  /** The API description does not say how this number differs from `refs`. */
   ref_count: number
   /** The accounts linked to the user. */
   profiles: LinkedProfile[]

@@ -1,9 +1,8 @@
 import * as z from 'zod/mini'
-import { isUserProgress } from '../schemas/compiled-checks.ts'
 import { type Metadata, metadata, type OpenString, openString, user } from '../schemas/fields.ts'
 import { endpoint } from './endpoint.ts'
 
-/** The arguments of `getUserProgress`. Interface: [GET /user/progress](/the-service#get-userprogress). */
+/** The arguments of `getUserProgress`. See "GET /user/progress" in docs/the-service.md. */
 export interface GetUserProgressRequest {
   /** Account identifier of the user. */
   account: string
@@ -21,7 +20,7 @@ export type CompletionStatus = OpenString<'none' | 'completed'>
 
 /**
  * A task of the campaign with the user's status.
- * Interface: [User progress](/the-service#user-progress).
+ * See "User progress" in docs/the-service.md.
  */
 export type TaskEntry = {
   /** Task ID: the `aid` of `recordActionValue`. */
@@ -40,7 +39,7 @@ export type TaskEntry = {
 
 /**
  * A quest (a group of tasks) with the user's status.
- * Interface: [User progress](/the-service#user-progress).
+ * See "User progress" in docs/the-service.md.
  */
 export type QuestEntry = {
   /** Quest ID: the `cid` of `recordActionValue`. */
@@ -59,7 +58,7 @@ export type QuestEntry = {
   actions: string[]
 }
 
-/** A challenge with the user's status. Interface: [User progress](/the-service#user-progress). */
+/** A challenge with the user's status. See "User progress" in docs/the-service.md. */
 export type ChallengeEntry = {
   /** Challenge ID. */
   id: string
@@ -75,17 +74,17 @@ export type ChallengeEntry = {
   status: CompletionStatus
 }
 
-/** A reward the user has earned. Interface: [User progress](/the-service#user-progress). */
+/** A reward the user has earned. See "User progress" in docs/the-service.md. */
 export type RewardEntry = {
   /** Reward ID. */
   id: string
   /** Identifier or value of the reward. */
   reward: string
-  /** Type of the reward. The interface lists no values. */
+  /** Type of the reward. The API description lists no values. */
   type: string
 }
 
-/** A user's progress in one campaign. Interface: [User progress](/the-service#user-progress). */
+/** A user's progress in one campaign. See "User progress" in docs/the-service.md. */
 export type UserProgress = {
   /** ID of the user's entry in the campaign. */
   id: string
@@ -161,6 +160,5 @@ export default endpoint<GetUserProgressRequest, UserProgress>({
   path: 'user/progress',
   request: getUserProgressRequest,
   response: userProgress,
-  fitsResponse: isUserProgress,
   retry: 'safe',
 })

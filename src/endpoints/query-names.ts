@@ -2,14 +2,14 @@ import { dictionary, nested, type OptionRule, optional } from '../shared/option-
 import { isWellFormed } from '../shared/text/well-formed.ts'
 import { type AnyEndpoint, endpoints, type OpenQueryOperation, type OperationName, type RequestOf } from './index.ts'
 
-/** Names of query parameters that the interface does not show: `{ getCampaignInfo: { pid: 'id' } }`. */
+/** Names of query parameters that the API description does not show: `{ getCampaignInfo: { pid: 'id' } }`. */
 export type QueryNames = {
   readonly [Name in OpenQueryOperation]?: { readonly [Argument in keyof RequestOf<Name>]?: string } | undefined
 }
 
 const catalogue: readonly (readonly [string, AnyEndpoint])[] = Object.entries(endpoints)
 
-export const queryNamesRule: OptionRule = nested(
+export const mustBeQueryNames: OptionRule = nested(
   Object.fromEntries(
     catalogue.flatMap(([operation, { assumedQueryNames }]) =>
       assumedQueryNames === undefined ? [] : [[operation, optional(namesOf(assumedQueryNames))]],

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { finiteNumber, identifier, user } from '../schemas/fields.ts'
 import { endpoint } from './endpoint.ts'
 
-/** The arguments of `recordActionValue`. Interface: [POST /action/value](/the-service#post-actionvalue). */
+/** The arguments of `recordActionValue`. See "POST /action/value" in docs/the-service.md. */
 export interface RecordActionValueRequest {
   /** Account identifier of the user. */
   account: string

@@ -2,10 +2,10 @@ import * as z from 'zod/mini'
 import { identifier, type OpenString, openIdentifier } from '../schemas/fields.ts'
 import { endpoint } from './endpoint.ts'
 
-/** The kind of events that a webhook receives. The interface shows only `user_activity`. */
+/** The kind of events that a webhook receives. The API description shows only `user_activity`. */
 export type WebhookScope = OpenString<'user_activity'>
 
-/** The registration of a webhook. Interface: [Webhook registration](/the-service#webhook-registration). */
+/** The registration of a webhook. See "Webhook registration" in docs/the-service.md. */
 export interface WebhookRegistration {
   /** Kind of events to receive. */
   scope: WebhookScope

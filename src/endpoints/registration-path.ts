@@ -6,7 +6,7 @@ const catalogue: readonly AnyEndpoint[] = Object.values(endpoints)
 /** Used to detect a path such as `//host` or `../x`, which would send the token to another address. */
 const BASE = 'https://base.invalid/v/'
 
-export const registrationPathRule: OptionRule = (value) => {
+export const mustBeRegistrationPath: OptionRule = (value) => {
   const path = typeof value === 'string' ? readRegistrationPath(value) : ''
   if (path === '' || /[?#\\]/.test(path) || !URL.canParse(path, BASE) || new URL(path, BASE).href !== BASE + path) {
     return 'must be a path below baseUrl such as "webhooks", without query or fragment'

@@ -1,8 +1,9 @@
 import * as z from 'zod/mini'
 import { finiteNumber, identifier } from '../schemas/fields.ts'
+import { WALLET_ADDRESS } from '../shared/wallet-address.ts'
 import { endpoint } from './endpoint.ts'
 
-/** The arguments of `rewardWallet`. Interface: [POST /wallet/reward](/the-service#post-walletreward). */
+/** The arguments of `rewardWallet`. See "POST /wallet/reward" in docs/the-service.md. */
 export interface RewardWalletRequest {
   /** Ethereum wallet address: `0x` and 40 hex digits. */
   address: string
@@ -10,11 +11,9 @@ export interface RewardWalletRequest {
   pid: string
   /** Your unique identifier of this award. The service accepts it once, so a retry cannot count twice. */
   id: string
-  /** Amount of XP: any finite number. The interface does not say how the service treats 0, negative numbers and fractions. */
+  /** Amount of XP: any finite number. The API description does not say how the service treats 0, negative numbers and fractions. */
   xp: number
 }
-
-const WALLET_ADDRESS = /^0x[0-9a-fA-F]{40}$/
 
 /** Schema of {@link RewardWalletRequest}. */
 export const rewardWalletRequest = z.object({

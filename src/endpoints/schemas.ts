@@ -6,5 +6,16 @@
  */
 export * from '../schemas/accepted-write.ts'
 export type { Metadata, OpenString } from '../schemas/fields.ts'
-export * from '../schemas/user-activity.ts'
-export * from './operations.ts'
+export * from '../schemas/user-activity-schema.ts'
+
+export * from './get-campaign-info.ts'
+export * from './get-campaign-points.ts'
+export * from './get-invite-code.ts'
+export * from './get-user-profiles.ts'
+export * from './get-user-progress.ts'
+export * from './record-action-value.ts'
+export * from './register-webhook.ts'
+export * from './reward-wallet.ts'
+export * from './set-referrer.ts'
+export * from './set-referrer-by-ref-id.ts'
+export * from './update-user.ts'

@@ -3,7 +3,7 @@ import { type AcceptedData, acceptedData } from '../schemas/accepted-write.ts'
 import { identifier, user } from '../schemas/fields.ts'
 import { endpoint } from './endpoint.ts'
 
-/** The arguments of `setReferrerByRefId`. Interface: [POST /user/ref_id](/the-service#post-userref_id). */
+/** The arguments of `setReferrerByRefId`. See "POST /user/ref_id" in docs/the-service.md. */
 export interface SetReferrerByRefIdRequest {
   /** Account of the referred user, who must have no referrer and no completed tasks. */
   account: string

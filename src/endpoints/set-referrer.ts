@@ -3,7 +3,7 @@ import { type AcceptedData, acceptedData } from '../schemas/accepted-write.ts'
 import { identifier } from '../schemas/fields.ts'
 import { endpoint } from './endpoint.ts'
 
-/** The arguments of `setReferrer`. Interface: [POST /user/referrer](/the-service#post-userreferrer). */
+/** The arguments of `setReferrer`. See "POST /user/referrer" in docs/the-service.md. */
 export interface SetReferrerRequest {
   /** Account of the referring user. */
   referrer: string

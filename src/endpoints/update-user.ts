@@ -5,7 +5,7 @@ import { endpoint } from './endpoint.ts'
 
 /**
  * The arguments of `updateUser`. `undefined` fields are not sent.
- * Interface: [POST /user](/the-service#post-user).
+ * See "POST /user" in docs/the-service.md.
  */
 export interface UpdateUserRequest {
   /** Account identifier of the user. */

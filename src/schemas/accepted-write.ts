@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 
-/** The `data` of an accepted write. The interface shows an empty object. */
+/** The `data` of an accepted write. The API description shows an empty object. */
 export type AcceptedData = Record<string, unknown>
 
 /** Schema of {@link AcceptedData}. */

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { DECIMAL } from '../shared/decimals.ts'
 import { isWellFormed } from '../shared/text/well-formed.ts'
 
 /** Any string. Editors complete the known values. */
@@ -31,9 +32,6 @@ export const isMetadata = (value: unknown): boolean => typeof value === 'object'
 // `z.record` copies every key, which takes longer than checking all other fields of a task.
 export const presentMetadata = z.custom<Metadata | null>(isMetadata, 'expected an object or null')
 export const metadata = z.optional(presentMetadata)
-
-/** Matches numeric strings. */
-export const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 
 /** A number, or a numeric string that is converted to a number. */
 export const numericString = z.union([

@@ -1,4 +1,4 @@
-/** A problem with an argument or an answer. It never contains the value. */
+/** A problem with an argument or a response. It never contains the value. */
 export interface Issue {
   /** The path from the root: `['actions', 3, 'xp']`. Empty for the root itself. */
   readonly path: readonly (string | number)[]

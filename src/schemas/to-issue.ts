@@ -1,6 +1,6 @@
 import type { $ZodIssue } from 'zod/v4/core'
+import { DECIMAL } from '../shared/decimals.ts'
 import { typeName } from '../shared/type-checks.ts'
-import { DECIMAL } from './fields.ts'
 import type { Issue } from './issue.ts'
 
 /**

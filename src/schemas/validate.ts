@@ -1,4 +1,4 @@
-import { type $ZodType, type $ZodTypes, type ParsePayload, safeParse } from 'zod/v4/core'
+import { $ZodArray, $ZodObjectJIT, type $ZodType, type $ZodTypes, type ParsePayload, safeParse } from 'zod/v4/core'
 import { isRecord } from '../shared/type-checks.ts'
 import { type Issue, type Issues, MAX_ISSUES } from './issue.ts'
 import { own, toIssue } from './to-issue.ts'
@@ -6,22 +6,16 @@ import { own, toIssue } from './to-issue.ts'
 /** The validated value, or its issues. */
 export type Validated<Value> = { readonly ok: true; readonly value: Value } | ({ readonly ok: false } & Issues)
 
-/** Whether a schema accepts a value without changing it. */
-export type CompiledCheck = (value: unknown) => boolean
-
 /**
  * Validates a value against a schema.
  *
- * @param path - the path of the value from the root of the argument or answer
- * @param fits - a faster check, called first. It may return true only if the schema accepts the value unchanged
+ * @param path - the path of the value from the root of the argument or response
  */
 export function validate<Value>(
   schema: $ZodType<Value>,
   value: unknown,
   path: readonly (string | number)[] = [],
-  fits?: CompiledCheck,
 ): Validated<Value> {
-  if (fits?.(value)) return { ok: true, value: value as Value }
   const parsed = run(schema, value)
   if (parsed?.issues.length === 0) return { ok: true, value: parsed.value as Value }
   const found = new FoundIssues()
@@ -29,6 +23,42 @@ export function validate<Value>(
   // A getter may return a different value the second time.
   if (found.count === 0) found.add({ path: [...path], message: 'cannot be read' })
   return { ok: false, issues: found.issues, moreIssues: found.count - found.issues.length }
+}
+
+const compiled = new WeakMap<$ZodType, $ZodType | 'changes values'>()
+
+/**
+ * Whether a schema accepts a value without changing it. False if the schema has transforms.
+ *
+ * It takes half the time of {@link validate} for a large value: zod compiles the check with `new Function` where the runtime
+ * allows it, and does not copy the value.
+ */
+export function accepts<Value>(schema: $ZodType<Value, unknown>, value: unknown): value is Value {
+  let check = compiled.get(schema)
+  if (check === undefined) {
+    check = changesValues(schema) ? 'changes values' : compile(schema)
+    compiled.set(schema, check)
+  }
+  return check !== 'changes values' && run(check, value)?.issues.length === 0
+}
+
+const changesValues = (schema: $ZodType): boolean => {
+  const { def } = (schema as $ZodTypes)._zod
+  if (def.type === 'object') return Object.values(def.shape).some(changesValues)
+  if (def.type === 'array') return changesValues(def.element)
+  if (def.type === 'optional') return changesValues(def.innerType)
+  return !UNCHANGED.has(def.type)
+}
+
+const UNCHANGED = new Set(['string', 'number', 'boolean', 'custom'])
+
+/** Returns a schema that accepts the same values, with objects that zod compiles. It ignores unknown fields. */
+function compile(schema: $ZodType): $ZodType {
+  const { def } = (schema as $ZodTypes)._zod
+  if (def.type === 'array') return new $ZodArray({ ...def, element: compile(def.element) })
+  if (def.type !== 'object') return schema
+  const shape = Object.fromEntries(Object.entries(def.shape).map(([name, field]) => [name, compile(field)]))
+  return new $ZodObjectJIT({ type: 'object', shape })
 }
 
 /**

@@ -3,7 +3,7 @@ import { isForbiddenPort, isLoopback } from '../shared/hosts-and-ports.ts'
 import type { OptionProblem, OptionRule } from '../shared/option-checks.ts'
 
 /** Checks `baseUrl` alone. */
-export const baseUrlRule: OptionRule = (value) => {
+export const mustBeBaseUrl: OptionRule = (value) => {
   const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined
   if (url === undefined) return 'must be an absolute URL such as https://host/api/v1'
   const problems: OptionProblem[] = []

@@ -1,6 +1,6 @@
 import { readQueryNames } from '../endpoints/query-names.ts'
 import { readRegistrationPath } from '../endpoints/registration-path.ts'
-import { ConfigurationError } from '../errors.ts'
+import { ConfigurationError } from '../errors/client-errors.ts'
 import type {
   AccessTokenSource,
   CampaignClientOptions,
@@ -10,7 +10,6 @@ import type {
   RetryDelay,
   WriteGuard,
 } from '../options.ts'
-import { isLoopback } from '../shared/hosts-and-ports.ts'
 import { copyOfOptions, describeProblems, type OptionProblem, optionProblems } from '../shared/option-checks.ts'
 import { isRecord } from '../shared/type-checks.ts'
 import { baseUrlProblems } from './base-url.ts'
@@ -38,8 +37,6 @@ export interface ClientSettings {
   readonly retryDelayMs: RetryDelay | undefined
   readonly limits: RequestLimits | undefined
   readonly guard: WriteGuard
-  /** Whether to warn about secrets that are too short to be redacted. False in tests, where short secrets are common. */
-  readonly warnsOfShortSecrets: boolean
 }
 
 /** Copies the options of a client. It reads each field once and binds hooks to their object. */
@@ -115,7 +112,6 @@ export function clientSettings(options: CampaignClientOptions): ClientSettings {
     retryDelayMs: options.retryDelayMs,
     limits: options.limits,
     guard: options.guard ?? {},
-    warnsOfShortSecrets: options.fetch === undefined && !isLoopback(new URL(href).hostname),
   }
 }
 

@@ -1,5 +1,5 @@
-import { queryNamesRule } from '../endpoints/query-names.ts'
-import { registrationPathRule } from '../endpoints/registration-path.ts'
+import { mustBeQueryNames } from '../endpoints/query-names.ts'
+import { mustBeRegistrationPath } from '../endpoints/registration-path.ts'
 import type {
   CallOptions,
   CampaignClientOptions,
@@ -10,23 +10,23 @@ import type {
 } from '../options.ts'
 import {
   dictionary,
-  hasMethods,
-  isBoolean,
-  isFunction,
   milliseconds,
+  mustBeBoolean,
+  mustBeFunction,
+  mustBeSignal,
+  mustHaveMethods,
   nested,
   type OptionRule,
   type OptionRules,
   oneOf,
   optional,
   positive,
-  signalRule,
   wholeNumber,
   within,
 } from '../shared/option-checks.ts'
 import { isWellFormed } from '../shared/text/well-formed.ts'
 import { isRecord } from '../shared/type-checks.ts'
-import { baseUrlRule } from './base-url.ts'
+import { mustBeBaseUrl } from './base-url.ts'
 import { bearerToken, TOKEN_RULE } from './secrets.ts'
 
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
@@ -49,7 +49,7 @@ const eachHeader = dictionary((content, name) => {
 export const hasEntries = <Value>(value: Value): value is Value & object =>
   isRecord(value) && !(Symbol.iterator in value)
 
-const headers: OptionRule = (value) =>
+const mustBeHeaders: OptionRule = (value) =>
   hasEntries(value) ? eachHeader(value) : 'must be a plain object of header names and values'
 
 const eachParameter = dictionary((content, name) => {
@@ -59,13 +59,13 @@ const eachParameter = dictionary((content, name) => {
   return isWellFormed(`${name} ${content}`) ? undefined : 'must not contain a lone surrogate'
 })
 
-const query: OptionRule = (value) =>
+const mustBeQuery: OptionRule = (value) =>
   hasEntries(value) ? eachParameter(value) : 'must be a plain object of parameter names and values'
 
-const accessToken: OptionRule = (value) =>
+const mustBeAccessToken: OptionRule = (value) =>
   typeof value === 'function' || bearerToken(value) !== undefined ? undefined : `${TOKEN_RULE}, or a function`
 
-const hook = optional(isFunction)
+const hook = optional(mustBeFunction)
 export const HOOKS: OptionRules<ClientHooks> = {
   onRequest: hook,
   onResponse: hook,
@@ -79,59 +79,61 @@ export const LIMITS: OptionRules<RequestLimits> = {
   requestsPerSecond: optional(positive('requests', 1_000_000)),
 }
 
-const campaigns: OptionRule = (value) =>
+const mustBeCampaigns: OptionRule = (value) =>
   // `Array.from` turns holes into `undefined`; `every` would skip them.
   Array.isArray(value) && Array.from(value).every((each) => typeof each === 'string' && each !== '')
     ? undefined
     : 'must be a list of campaign IDs'
 
 export const GUARD: OptionRules<WriteGuard> = {
-  campaigns: optional(campaigns),
+  campaigns: optional(mustBeCampaigns),
   maxXpPerAward: optional(within('XP', 0, Number.MAX_VALUE)),
 }
 
-const isTransport: OptionRule = (value) => {
-  const problem = hasMethods('send')(value)
+const mustBeTransport: OptionRule = (value) => {
+  const problem = mustHaveMethods('send')(value)
   if (problem !== undefined) return problem
   const baseUrlProblem: unknown = Reflect.get(value as object, 'baseUrlProblem')
-  return optional(isFunction)(baseUrlProblem) === undefined ? undefined : 'has a baseUrlProblem that is not a function'
+  return optional(mustBeFunction)(baseUrlProblem) === undefined
+    ? undefined
+    : 'has a baseUrlProblem that is not a function'
 }
 
 const OVERRIDABLE = {
   timeoutMs: optional(milliseconds),
   totalTimeoutMs: optional(milliseconds),
   maxRetries: optional(wholeNumber(0)),
-  headers: optional(headers),
+  headers: optional(mustBeHeaders),
   hooks: optional(nested(HOOKS)),
-  retryDelayMs: optional(isFunction),
+  retryDelayMs: optional(mustBeFunction),
   guard: optional(nested(GUARD)),
 }
 
 export const CLIENT: OptionRules<CampaignClientOptions> = {
-  baseUrl: baseUrlRule,
-  accessToken,
+  baseUrl: mustBeBaseUrl,
+  accessToken: mustBeAccessToken,
   ...OVERRIDABLE,
-  fetch: optional(isFunction),
-  transport: optional(isTransport),
+  fetch: optional(mustBeFunction),
+  transport: optional(mustBeTransport),
   maxResponseBytes: optional(wholeNumber(1)),
-  allowInsecureHttp: optional(isBoolean),
-  queryNames: optional(queryNamesRule),
-  webhookRegistrationPath: optional(registrationPathRule),
+  allowInsecureHttp: optional(mustBeBoolean),
+  queryNames: optional(mustBeQueryNames),
+  webhookRegistrationPath: optional(mustBeRegistrationPath),
   responseValidation: optional(oneOf('throw', 'report')),
   limits: optional(nested(LIMITS)),
 }
 
 export const DERIVED: OptionRules<DerivedClientOptions> = {
-  baseUrl: optional(baseUrlRule),
-  accessToken: optional(accessToken),
+  baseUrl: optional(mustBeBaseUrl),
+  accessToken: optional(mustBeAccessToken),
   ...OVERRIDABLE,
 }
 
 export const CALL: OptionRules<CallOptions> = {
-  signal: optional(signalRule),
+  signal: optional(mustBeSignal),
   timeoutMs: optional(milliseconds),
   totalTimeoutMs: optional(milliseconds),
   maxRetries: optional(wholeNumber(0)),
-  headers: optional(headers),
-  query: optional(query),
+  headers: optional(mustBeHeaders),
+  query: optional(mustBeQuery),
 }

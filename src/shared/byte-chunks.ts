@@ -1,17 +1,27 @@
 /** The number of chunks that are joined. Each chunk needs about 200 bytes of memory in addition to its content. */
 const MAX_LOOSE_CHUNKS = 256
 
-/** Collects the chunks of a body. Joins chunks to save memory. */
+/** Collects the chunks of a body, up to a number of bytes. Joins chunks to save memory. */
 export class ByteChunks {
+  readonly #maxBytes: number
   readonly #joined: Uint8Array[] = []
   #loose: Uint8Array[] = []
+  #length = 0
 
-  add(chunk: Uint8Array): void {
-    if (chunk.byteLength === 0) return
-    this.#loose.push(chunk)
-    if (this.#loose.length < MAX_LOOSE_CHUNKS) return
-    this.#joined.push(concatBytes(this.#loose))
-    this.#loose = []
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
+
+  /** Adds a chunk. Returns false if the body is now larger than `maxBytes`; then stop reading. */
+  add(chunk: Uint8Array): boolean {
+    this.#length += chunk.byteLength
+    if (this.#length > this.#maxBytes) return false
+    if (chunk.byteLength > 0) this.#loose.push(chunk)
+    if (this.#loose.length >= MAX_LOOSE_CHUNKS) {
+      this.#joined.push(concatBytes(this.#loose))
+      this.#loose = []
+    }
+    return true
   }
 
   /** Returns all chunks as one array. Returns a single chunk without a copy. */

@@ -1,5 +1,5 @@
 /**
- * Calls a hook of the partner. Passes an exception or a rejection to `onFailure`, so that a failing logger does not fail the
+ * Calls a hook of the caller. Passes an exception or a rejection to `onFailure`, so that a failing logger does not fail the
  * operation.
  */
 export function callHook(hook: () => unknown, onFailure: (reason: unknown) => void = () => undefined): void {

@@ -1,3 +1,6 @@
+/** Matches numeric strings. */
+export const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
+
 /** The number of significant decimal digits that a JavaScript number can always represent. */
 export const MAX_DIGITS = 15
 

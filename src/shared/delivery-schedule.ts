@@ -1,6 +1,6 @@
 /**
  * The delays of the service before each retry of a webhook delivery, in milliseconds.
- * Interface: [Delivery and retries](/the-service#delivery-and-retries).
+ * See "Delivery and retries" in docs/the-service.md.
  */
 export const DELIVERY_DELAYS_MS: readonly number[] = [5_000, 30_000, 60_000, 300_000]
 

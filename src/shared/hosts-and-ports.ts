@@ -1,7 +1,7 @@
-/** Names and addresses of this machine in the form of `URL.hostname`. */
-const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
+/** `URL` writes every IPv4 address as four decimal numbers. A name such as `api.localhost` may be looked up in DNS. */
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 
-/** Whether a host is this machine. @param hostname - of a `URL` */
+/** Whether a host is always this machine. @param hostname - the `hostname` of a `URL` */
 export const isLoopback = (hostname: string): boolean => LOOPBACK.test(hostname)
 
 /** Ports of other protocols, to which `fetch` does not connect. https://fetch.spec.whatwg.org/#port-blocking */

@@ -46,8 +46,15 @@ function problemsAt(name: string, found: ReturnType<OptionRule>): OptionProblem[
 }
 
 /** Describes problems in one line: `timeoutMs must be …; hooks.onRetry must be a function`. */
-export const describeProblems = (problems: readonly OptionProblem[]): string =>
-  problems.map(({ path, message }) => (path.length > 0 ? `${path.join('.')} ${message}` : message)).join('; ')
+export function describeProblems(problems: readonly OptionProblem[]): string {
+  const listed = new Set<string>()
+  const parts = problems.map(({ path, message }) => {
+    // Several misspelt names list the options of their object once.
+    const text = message.replace(/; the options are .*$/, (list) => (listed.size < listed.add(list).size ? list : ''))
+    return path.length > 0 ? `${path.join('.')} ${text}` : text
+  })
+  return parts.join('; ')
+}
 
 /**
  * Checks an option object.
@@ -97,11 +104,11 @@ export const dictionary =
       ? Object.entries(value).flatMap(([name, content]) => problemsAt(name, rule(content, name)))
       : `must be an object, got ${typeName(value)}`
 
-export const isObject: OptionRule = (value) =>
+export const mustBeObject: OptionRule = (value) =>
   isRecord(value) ? undefined : `must be an object, got ${typeName(value)}`
 
 /** The rule for a value that is sent as JSON. */
-export const isJson: OptionRule = (value) => {
+export const mustBeJson: OptionRule = (value) => {
   try {
     if (JSON.stringify(value) !== undefined) return undefined
   } catch {
@@ -110,11 +117,11 @@ export const isJson: OptionRule = (value) => {
   return `must be a value that JSON can represent, got ${typeName(value)}`
 }
 
-export const isFunction: OptionRule = (value) =>
+export const mustBeFunction: OptionRule = (value) =>
   typeof value === 'function' ? undefined : `must be a function, got ${typeName(value)}`
 
 /** The rule for an object of any class with the given methods. */
-export const hasMethods =
+export const mustHaveMethods =
   (...names: readonly string[]): OptionRule =>
   (value) => {
     if (typeof value !== 'object' || value === null) return `must be an object, got ${typeName(value)}`
@@ -122,10 +129,10 @@ export const hasMethods =
     return missing.length > 0 ? `lacks the method${missing.length > 1 ? 's' : ''} ${missing.join(', ')}` : undefined
   }
 
-export const isBoolean: OptionRule = (value) =>
+export const mustBeBoolean: OptionRule = (value) =>
   typeof value === 'boolean' ? undefined : `must be true or false, got ${typeName(value)}`
 
-export const isText: OptionRule = (value) =>
+export const mustBeText: OptionRule = (value) =>
   typeof value === 'string' && value.trim() !== '' ? undefined : 'must be a non-empty string'
 
 export const oneOf =
@@ -142,9 +149,9 @@ export function isSignal(value: unknown): boolean {
   )
 }
 
-export const signalRule: OptionRule = (value) => (isSignal(value) ? undefined : 'must be an AbortSignal')
+export const mustBeSignal: OptionRule = (value) => (isSignal(value) ? undefined : 'must be an AbortSignal')
 
-export const isFiniteNumber: OptionRule = (value) =>
+export const mustBeFiniteNumber: OptionRule = (value) =>
   Number.isFinite(value) ? undefined : outOfRange(value, 'must be a finite number')
 
 /** The rule for a number above 0 and at most `max`. `unit` names the unit in the message. */

@@ -1,9 +1,72 @@
+import { onAbort, reasonOf } from './abort.ts'
+
 /** The longest delay of a timer, in milliseconds. A timer with a longer delay fires at once. */
 export const MAX_TIMER_MS = 2_147_483_647
+
+/**
+ * Calls `callback` after `delayMs`. The timer does not keep the process alive.
+ *
+ * @returns a function that cancels the timer
+ */
+export function startTimer(delayMs: number, callback: () => void): () => void {
+  const timer: unknown = setTimeout(callback, Math.max(0, delayMs))
+  keepProcessAlive(timer, false)
+  return () => clearTimeout(timer as number)
+}
 
 /** Sets whether a timer keeps the process alive. Has an effect on Node, Bun and Deno. */
 export function keepProcessAlive(timer: unknown, keep: boolean): void {
   if (typeof timer !== 'object' || timer === null) return
   const method: unknown = Reflect.get(timer, keep ? 'ref' : 'unref')
   if (typeof method === 'function') method.call(timer)
+}
+
+/** The result of {@link withTimeout} after the timeout. */
+export const TIMED_OUT: unique symbol = Symbol('timed out')
+
+/**
+ * Resolves to the result of `work`, or to {@link TIMED_OUT} after `ms`. Rejects with the signal's reason when `signal`
+ * aborts. In both cases `work` goes on, and its result is ignored.
+ */
+export function withTimeout<T>(work: PromiseLike<T>, ms: number, signal?: AbortSignal): Promise<T | typeof TIMED_OUT> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => end(() => resolve(TIMED_OUT)), Math.max(0, ms))
+    const stopListening = signal && onAbort(signal, () => end(() => reject(reasonOf(signal))))
+    const end = (settle: () => void): void => {
+      clearTimeout(timer)
+      stopListening?.()
+      settle()
+    }
+    if (signal?.aborted) end(() => reject(reasonOf(signal)))
+    work.then(
+      (result) => end(() => resolve(result)),
+      (reason: unknown) => end(() => reject(reason)),
+    )
+  })
+}
+
+/** Like {@link withTimeout}, but rejects with an error after `ms`; never if `ms` is `undefined`. */
+export async function withTimeLimit<T>(
+  work: PromiseLike<T>,
+  ms: number | undefined,
+  createError: () => Error,
+): Promise<T> {
+  if (ms === undefined) return work
+  const result = await withTimeout(work, ms)
+  if (result === TIMED_OUT) throw createError()
+  return result
+}
+
+/** Waits for `ms`. Rejects with the signal's reason when `signal` aborts. */
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => end(resolve), ms)
+    const stopListening = signal && onAbort(signal, () => end(() => reject(reasonOf(signal))))
+    const end = (settle: () => void): void => {
+      clearTimeout(timer)
+      stopListening?.()
+      settle()
+    }
+    if (signal?.aborted) end(() => reject(reasonOf(signal)))
+  })
 }

@@ -1,9 +1,10 @@
 import { systemClock } from './clock/service-clock.ts'
 import { EventListeners } from './event-listeners.ts'
+import type { DeliveredMessage } from './faults/delivery-fault.ts'
 import type { FaultOptions } from './faults/fault-options.ts'
 import { describeFault, type FaultHandle, FaultQueue } from './faults/fault-queue.ts'
 import { handleRequest } from './http/handle-request.ts'
-import type { ServiceRequest } from './http/request-and-answer.ts'
+import type { ServiceRequest } from './http/request-and-response.ts'
 import { RequestLog, type RequestRecord } from './http/request-log.ts'
 import { Router } from './http/router.ts'
 import { type ListeningService, type ListenOptions, listen } from './http/server.ts'
@@ -11,7 +12,8 @@ import { createServiceFetch } from './http/service-fetch.ts'
 import { readBySchema } from './option-readers.ts'
 import { type ExportSeedOptions, exportSeed } from './seed/export-seed.ts'
 import { loadSeed, type ServiceContent } from './seed/load-seed.ts'
-import { readSeed, type ServiceSeed } from './seed/service-seed.ts'
+import { readSeed } from './seed/seed-schema.ts'
+import type { ServiceSeed } from './seed/service-seed.ts'
 import type { ServiceEvent } from './service-event.ts'
 import { type CampaignServiceOptions, readServiceOptions } from './service-options.ts'
 import { type CompleteTaskOptions, completeTaskByOptions } from './state/complete-task.ts'
@@ -45,7 +47,8 @@ export interface CampaignService {
    */
   listen(options?: ListenOptions): Promise<ListeningService>
   /**
-   * Makes future requests fail. Faults are queued: each request uses the first fault that matches it.
+   * Makes future requests or webhook deliveries fail. Faults are queued: each request, or each attempt to deliver a
+   * message, uses the first fault that matches it.
    *
    * @throws TypeError when an option is unknown or wrong
    * @throws RangeError when a number is out of range
@@ -60,7 +63,7 @@ export interface CampaignService {
   pendingFaults(): readonly FaultHandle[]
   /**
    * Registers a webhook, as the admin panel does. Replaces a webhook with the same `hook_id` (assumed) and drops its
-   * pending deliveries to removed endpoints.
+   * pending deliveries to removed URLs.
    * Interface: [Webhook registration](/the-service#webhook-registration).
    *
    * @throws TypeError when an option is unknown or wrong
@@ -86,22 +89,22 @@ export interface CampaignService {
    */
   testWebhook(options: TestWebhookOptions): Promise<TestWebhookResult>
   /**
-   * The deliveries, oldest first: one for each message and endpoint. Each access returns a copy. Of the ended deliveries,
+   * The deliveries, oldest first: one for each message and URL. Each access returns a copy. Of the ended deliveries,
    * only the latest are kept: at most 10 000, with payloads of 50 MB in total.
    */
   readonly deliveries: readonly DeliveryRecord[]
   /**
-   * Sends the message of a delivery to the same endpoint again, with the same `id`, payload and retry schedule, signed
-   * with the webhook's current secret. A receiver should recognise the message as a duplicate. Assumed: the interface
-   * shows no redelivery.
+   * Sends the message of a delivery to the same URL again, with the same `id`, payload and retry schedule, signed
+   * with the webhook's current secret. A receiver should recognise the message as a duplicate. Assumed: the API
+   * description shows no redelivery.
    *
    * @param deliveryId - the `deliveryId` of one of `deliveries`, in any state
-   * @throws TypeError when the delivery is unknown, or its webhook no longer has the endpoint
+   * @throws TypeError when the delivery is unknown, or its webhook no longer has the URL
    */
   redeliver(deliveryId: string): DeliveryRecord
   /** When the next retry of a delivery is due, in milliseconds since the epoch; `undefined` when none is waiting. */
   readonly nextRetryAt: number | undefined
-  /** Resolves when no delivery attempt is running. Does not wait for retries that are not due. */
+  /** Resolves when no delivery attempt is running. Does not wait for attempts that are not due: retries, and the faults `delay` and `reorder`. */
   settle(): Promise<void>
   /**
    * Completes a task for a user. Adds the XP of the user and the referrer, completes the quests and challenges whose
@@ -118,7 +121,7 @@ export interface CampaignService {
   /** The entries, awards and values. Each access returns a copy. */
   readonly state: StateSnapshot
   /**
-   * Calls `listener` for every event of the service, in order, before the client gets its answer. An error of the
+   * Calls `listener` for every event of the service, in order, before the client gets its response. An error of the
    * listener does not affect the service. The error is thrown again in a microtask, where it fails the running test.
    *
    * @returns a function that ends the subscription
@@ -169,11 +172,15 @@ export function createCampaignService(options: CampaignServiceOptions = {}): Cam
     listeners.emit(() => ({ kind: 'fault_changed', at: now(), change, fault: describeFault(fault) }))
   })
   const postSettings = { clock, deliver, timeoutMs: deliveryTimeoutMs }
-  const deliveries = new DeliveryQueue(postSettings, (delivery) => {
+  const deliverySettings = {
+    ...postSettings,
+    takeFault: (message: () => DeliveredMessage) => faults.takeForDelivery(message),
+  }
+  const deliveries = new DeliveryQueue(deliverySettings, (delivery) => {
     listeners.emit(() => ({ kind: 'delivery_changed', at: now(), delivery: delivery() }))
   })
   const load = (caller: string, seed: ServiceSeed, current?: ServiceContent): ServiceContent => {
-    const loaded = loadSeed(caller, seed, settings.seed, current?.webhooks)
+    const loaded = loadSeed(caller, seed, settings.idSeed, current?.webhooks)
     loaded.webhooks.watch((change, webhook) => {
       deliveries.drop(webhook.hook_id, change === 'unregistered' ? [] : webhook.urls)
       listeners.emit(() => ({ kind: 'webhook_changed', at: now(), change, webhook: describeWebhook(webhook) }))
@@ -189,7 +196,7 @@ export function createCampaignService(options: CampaignServiceOptions = {}): Cam
     listeners.emit(() => ({ kind: 'state_changed', at: now(), changed: takeSnapshot(changes) }))
   }
 
-  const answer = (request: ServiceRequest) =>
+  const handle = (request: ServiceRequest) =>
     handleRequest(request, {
       router,
       grants: settings.grants,
@@ -203,15 +210,15 @@ export function createCampaignService(options: CampaignServiceOptions = {}): Cam
         now: now(),
         sendEvent: (event) => sender.sendEvent(event),
       }),
-      onAnswer(record, answer) {
+      onResponse(record, response) {
         emitChanges()
-        listeners.emit(() => ({ kind: 'request_answered', at: now(), request: record, ...(answer && { answer }) }))
+        listeners.emit(() => ({ kind: 'request_answered', at: now(), request: record, ...(response && { response }) }))
       },
     })
 
   return {
-    fetch: createServiceFetch(answer, clock),
-    listen: (listenOptions) => listen(answer, clock, listenOptions),
+    fetch: createServiceFetch(handle, clock),
+    listen: (listenOptions) => listen(handle, clock, listenOptions),
     fail: (faultOptions) => faults.add(faultOptions),
     get faults() {
       return faults.handles()

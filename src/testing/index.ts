@@ -8,17 +8,23 @@ export { type CampaignService, createCampaignService } from './campaign-service.
 export { createManualClock, type ManualClock, type ManualClockOptions } from './clock/manual-clock.ts'
 export type { ServiceClock } from './clock/service-clock.ts'
 export type {
-  AnswerFault,
   AppliedThenResetFault,
   ConnectionFault,
+  DelayedDeliveryFault,
+  DeliveryFault,
+  DeliveryFaultKind,
+  DeliveryFaultOptions,
   FaultKind,
   FaultOptions,
   GarbageFault,
+  MissingFieldFault,
+  RequestFaultOptions,
+  ResponseFault,
   SlowFault,
   StatusFault,
 } from './faults/fault-options.ts'
 export type { FaultChange, FaultHandle, FaultRecord } from './faults/fault-queue.ts'
-export type { ServiceAnswer } from './http/request-and-answer.ts'
+export type { ServiceResponse } from './http/request-and-response.ts'
 export type { RequestRecord } from './http/request-log.ts'
 export type { ListeningService, ListenOptions } from './http/server.ts'
 export type {

@@ -13,13 +13,13 @@ export interface CampaignHandlersOptions {
   baseUrl: string | URL
 }
 
-const endsInApi: OptionRule = (value) => {
+const mustEndInApi: OptionRule = (value) => {
   const url = URL.canParse(String(value)) ? new URL(String(value)) : undefined
   const isBase = url !== undefined && /^\/api\/v1\/?$/.test(url.pathname) && url.search === '' && url.hash === ''
   return isBase ? undefined : 'must be an absolute URL that ends in /api/v1'
 }
 
-const HANDLERS: OptionRules<CampaignHandlersOptions> = { baseUrl: endsInApi }
+const HANDLERS: OptionRules<CampaignHandlersOptions> = { baseUrl: mustEndInApi }
 
 /**
  * Returns msw handlers that pass every request below `baseUrl` to the service, unknown paths included. Faults work as
@@ -42,7 +42,7 @@ export function campaignHandlers(
       try {
         return await service.fetch(request)
       } catch {
-        // A fault closed the connection, or the request was aborted and the answer is not read.
+        // A fault closed the connection, or the request was aborted and the response is not read.
         return HttpResponse.error()
       }
     }),

@@ -22,7 +22,7 @@ export const strictFields = <Type>(fields: Fields<Type>) =>
   })
 
 /** The option rule of an identifier: a non-empty string. */
-export const isIdentifier: OptionRule = (value) => {
+export const mustBeIdentifier: OptionRule = (value) => {
   const { error } = safeParse(identifier, value)
   return error && problemsOf(error, value)
 }
@@ -58,10 +58,10 @@ export function readOptionsOfKind<Options extends { readonly kind: string }>(
   options: Options,
   rules: { readonly [Kind in Options['kind']]: Readonly<Record<string, OptionRule>> },
 ): Options {
-  const isKind = oneOf(...Object.keys(rules))
+  const mustBeKind = oneOf(...Object.keys(rules))
   const kind: Options['kind'] = options?.kind
-  const problem = isKind(kind)
+  const problem = mustBeKind(kind)
   if (problem !== undefined) throw new TypeError(`${where}: kind ${problem}`)
-  const ofKind = { kind: isKind, ...rules[kind] } as never as OptionRules<NonNullable<Options>>
+  const ofKind = { kind: mustBeKind, ...rules[kind] } as never as OptionRules<NonNullable<Options>>
   return readOptions(`${where} of kind ${kind}`, options, ofKind)
 }

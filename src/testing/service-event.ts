@@ -1,5 +1,5 @@
 import type { FaultChange, FaultRecord } from './faults/fault-queue.ts'
-import type { ServiceAnswer } from './http/request-and-answer.ts'
+import type { ServiceResponse } from './http/request-and-response.ts'
 import type { RequestRecord } from './http/request-log.ts'
 import type { StateSnapshot } from './state/state-snapshot.ts'
 import type { DeliveryRecord } from './webhooks/delivery-queue.ts'
@@ -14,8 +14,8 @@ interface EventBase {
 export interface RequestAnsweredEvent extends EventBase {
   readonly kind: 'request_answered'
   readonly request: RequestRecord
-  /** The answer to the client; absent when a fault prevented an answer. */
-  readonly answer?: ServiceAnswer
+  /** The response to the client; absent when a fault prevented a response. */
+  readonly response?: ServiceResponse
 }
 
 /** Entries, awards or values changed. */

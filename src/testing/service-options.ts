@@ -1,8 +1,8 @@
-import { type QueryNames, queryNamesRule } from '../endpoints/query-names.ts'
-import { registrationPathRule } from '../endpoints/registration-path.ts'
+import { mustBeQueryNames, type QueryNames } from '../endpoints/query-names.ts'
+import { mustBeRegistrationPath } from '../endpoints/registration-path.ts'
 import {
-  isFunction,
   milliseconds,
+  mustBeFunction,
   type OptionRule,
   type OptionRules,
   optional,
@@ -10,8 +10,9 @@ import {
 } from '../shared/option-checks.ts'
 import { isWellFormed } from '../shared/text/well-formed.ts'
 import { typeName } from '../shared/type-checks.ts'
-import { isClock, type ServiceClock } from './clock/service-clock.ts'
-import { readSeed, type ServiceSeed } from './seed/service-seed.ts'
+import { mustBeClock, type ServiceClock } from './clock/service-clock.ts'
+import { readSeed } from './seed/seed-schema.ts'
+import type { ServiceSeed } from './seed/service-seed.ts'
 import { readTokens, type TokenOptions } from './tokens.ts'
 import type { Deliver } from './webhooks/post-message.ts'
 
@@ -21,11 +22,11 @@ export interface CampaignServiceOptions extends ServiceSeed {
   tokens?: TokenOptions | undefined
   /** The clock of the service. @defaultValue the system's clock */
   clock?: ServiceClock | undefined
-  /** Makes all IDs the same on each run. @defaultValue none: IDs are random */
-  seed?: number | string | undefined
-  /** Other names for the query parameters that the interface does not name. @defaultValue the client's own defaults */
+  /** Makes all generated IDs the same on each run. @defaultValue none: IDs are random */
+  idSeed?: number | string | undefined
+  /** Other names for the query parameters that the API description does not name. @defaultValue the client's own defaults */
   queryNames?: QueryNames | undefined
-  /** Path of webhook registration below the base URL. @defaultValue `'webhook'` (assumed: the interface shows no path) */
+  /** Path of webhook registration below the base URL. @defaultValue `'webhook'` (assumed: the API description shows no path) */
   webhookRegistrationPath?: string | undefined
   /**
    * Sends webhook messages. Set it to `receiver.fetch` to deliver without a network.
@@ -33,29 +34,29 @@ export interface CampaignServiceOptions extends ServiceSeed {
    * @defaultValue the platform's `fetch`
    */
   deliver?: Deliver | undefined
-  /** Timeout of a delivery attempt, in milliseconds. @defaultValue 10 000 (assumed: the interface shows no timeout) */
+  /** Timeout of a delivery attempt, in milliseconds. @defaultValue 10 000 (assumed: the API description shows no timeout) */
   deliveryTimeoutMs?: number | undefined
 }
 
-const isSeed: OptionRule = (value) =>
+const mustBeIdSeed: OptionRule = (value) =>
   Number.isFinite(value) || (typeof value === 'string' && isWellFormed(value))
     ? undefined
     : `must be a finite number or a well-formed string, got ${typeName(value)}`
 
 /** For options that a schema checks. */
-const hasSchema: OptionRule = () => undefined
+const checkedBySchema: OptionRule = () => undefined
 
 const SERVICE_OPTIONS: OptionRules<CampaignServiceOptions> = {
-  campaigns: hasSchema,
-  webhooks: hasSchema,
-  awards: hasSchema,
-  values: hasSchema,
-  tokens: hasSchema,
-  clock: optional(isClock),
-  seed: optional(isSeed),
-  queryNames: optional(queryNamesRule),
-  webhookRegistrationPath: optional(registrationPathRule),
-  deliver: optional(isFunction),
+  campaigns: checkedBySchema,
+  webhooks: checkedBySchema,
+  awards: checkedBySchema,
+  values: checkedBySchema,
+  tokens: checkedBySchema,
+  clock: optional(mustBeClock),
+  idSeed: optional(mustBeIdSeed),
+  queryNames: optional(mustBeQueryNames),
+  webhookRegistrationPath: optional(mustBeRegistrationPath),
+  deliver: optional(mustBeFunction),
   deliveryTimeoutMs: optional(milliseconds),
 }
 

@@ -12,26 +12,33 @@ export {
   type LeaseErrorCode,
   type WebhookErrorCode,
   type WriteOutcome,
-} from '../shared/campaign-error.ts'
-export { diagnoseWebhook } from './diagnose/diagnose-webhook.ts'
-export type { Finding, FindingCode } from './diagnose/finding.ts'
+} from '../errors/campaign-error.ts'
 export {
   DiscardEvent,
   LeaseError,
   WebhookError,
   type WebhookErrorStatus,
-} from './errors.ts'
-export { parseWebhook, safeParseWebhook, type WebhookResult } from './event/parse-webhook.ts'
+  WebhookShapeError,
+} from '../errors/webhook-errors.ts'
+export type { Issue } from '../schemas/issue.ts'
 export type {
   ActionCompletedActivity,
-  ActionCompletedEvent,
+  ActionCompletedData,
   EventAction,
   EventCampaign,
   QuestCompletedActivity,
-  QuestCompletedEvent,
-  UnknownEvent,
+  QuestCompletedData,
   UserActivity,
-  WebhookEvent,
+} from '../schemas/user-activity.ts'
+export { diagnoseWebhook } from './diagnose/diagnose-webhook.ts'
+export type { Finding, FindingCode } from './diagnose/finding.ts'
+export { parseWebhook, safeParseWebhook, type WebhookResult } from './event/parse-webhook.ts'
+export {
+  type ActionCompletedEvent,
+  isTestMessage,
+  type QuestCompletedEvent,
+  type UnknownEvent,
+  type WebhookEvent,
 } from './event/webhook-event.ts'
 export type {
   FastifyPlugin,
@@ -41,14 +48,12 @@ export type {
 } from './receiver/adapters/fastify.ts'
 export type { FetchHandler, WaitUntilContext } from './receiver/adapters/fetch.ts'
 export type { LambdaContext, LambdaHandler, LambdaHttpEvent, LambdaHttpResult } from './receiver/adapters/lambda.ts'
-export type { NodeHandler, NodeRequest, NodeResponse } from './receiver/adapters/node.ts'
-export type { NodeReadable } from './receiver/adapters/node-stream.ts'
+export type { NodeHandler, NodeReadable, NodeRequest, NodeResponse } from './receiver/adapters/node.ts'
 export {
   createWebhookReceiver,
   type WebhookCloseOptions,
   type WebhookReceiver,
 } from './receiver/create-webhook-receiver.ts'
-export type { WebhookRejectionReason } from './receiver/webhook-answer.ts'
 export type {
   WebhookErrorContext,
   WebhookErrorStage,
@@ -58,9 +63,9 @@ export type {
   WebhookHandlerContext,
   WebhookReceiverOptions,
   WebhookRejection,
-} from './receiver/webhook-receiver-options.ts'
+} from './receiver/options.ts'
+export type { WebhookRejectionReason } from './receiver/responses.ts'
 export type { ClaimResult, DeliveryStore } from './stores/delivery-store.ts'
 export { type MemoryStoreOptions, memoryStore } from './stores/memory-store.ts'
-export type { RawBody } from './verify/raw-body.ts'
-export type { WebhookKey, WebhookSecret } from './verify/secret.ts'
+export type { RawBody, WebhookKey, WebhookSecret } from './verify/signature.ts'
 export { type SignatureHeader, signWebhook, verifyWebhook } from './verify/signature.ts'

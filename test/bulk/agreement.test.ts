@@ -4,7 +4,6 @@ import {
   type AwardRow,
   AwardRunStoppedError,
   fileLedger,
-  readLedger,
   rewardWallets,
 } from 'campaign-client/bulk'
 import type { FaultOptions } from 'campaign-client/testing'
@@ -13,7 +12,7 @@ import { postgres } from '../databases/postgres.ts'
 import { FULL_SIZE } from '../support/full-size.ts'
 import { skipsWithout } from '../support/skips-without.ts'
 import type { RecordedAward } from './expect-agreement.ts'
-import { award, newPath, setup } from './fixtures.ts'
+import { award, entriesOf, newPath, setup } from './fixtures.ts'
 import { postgresLedgers } from './postgres-ledgers.ts'
 import { type Random, randomFor } from './random.ts'
 
@@ -106,7 +105,7 @@ describe('the counts of every report agree with the ledger', {
   test('in a file, for every row that was read', async () => {
     await runScenarios('agreement, file', () => {
       const path = newPath()
-      return { open: () => fileLedger(path), read: async () => readLedger(path) }
+      return { open: () => fileLedger(path), read: () => entriesOf(path) }
     })
   })
 

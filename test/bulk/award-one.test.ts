@@ -2,17 +2,17 @@ import * as campaign from 'campaign-client'
 import { AwardUnsettledError, awardOne, fileLedger, type SharedLedger } from 'campaign-client/bulk'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { LEDGER } from '../../src/bulk/ledger/ledger.ts'
-import { award, newPath, setup } from './fixtures.ts'
+import { award, newPath, sessionWith, setup } from './fixtures.ts'
 
 /** Returns a ledger in a file that several calls of `awardOne` can use. */
 async function sharedLedger(): Promise<SharedLedger> {
   const session = await fileLedger(newPath())[LEDGER].open(undefined)
   onTestFinished(() => session.close())
-  const shared = { ...session, claim: (row, retryable) => session.claim(row, retryable, true) } as typeof session
-  return { kind: 'shared', run: 'jobs', [LEDGER]: { open: async () => shared } }
+  const shared = sessionWith(session, { claim: (row, retryable) => session.claim(row, retryable, true) })
+  return { kind: 'shared', run: 'jobs', [LEDGER]: { open: async () => shared, check: async () => undefined } }
 }
 
-const answer = (status: number, retryAfterMs?: number) =>
+const response = (status: number, retryAfterMs?: number) =>
   ({ status, headers: {}, outcome: 'not_applied', retryAfterMs }) as const
 
 test('an unconfirmed award is sent again only if isUsedId is given', async () => {
@@ -26,7 +26,7 @@ test('an unconfirmed award is sent again only if isUsedId is given', async () =>
     },
   }
   await expect(awardOne(failing, award(1), { ledger })).rejects.toThrow(AwardUnsettledError)
-  error = new campaign.BadRequestError('no', answer(400))
+  error = new campaign.BadRequestError('no', response(400))
   expect(await awardOne(failing, award(1), { ledger })).toBe('unconfirmed')
   expect(await awardOne(failing, award(1), { ledger })).toBe('unconfirmed')
   expect(calls).toBe(2)
@@ -40,6 +40,9 @@ test('a row that is invalid or that the guard forbids is refused before it is cl
   const ledger = { kind: 'shared', run: 'jobs', [LEDGER]: { open: async () => ({ claim }) } } as never
   for (const [row, words] of [
     [award(1, { xp: Number.NaN }), /^awardOne: xp expected/],
+    [award(1, { xp: 0 }), /^awardOne: xp must be above 0/],
+    [award(1, { xp: -1 }), /^awardOne: xp must be above 0/],
+    [award(1, { id: 'a\u0000b' }), /^awardOne: id must not contain U\+0000/],
     [award(5), /^awardOne: xp .* maxXpPerAward of the guard/],
   ] as const) {
     await expect(awardOne(client, row, { ledger })).rejects.toThrow(campaign.InvalidRequestError)
@@ -63,18 +66,18 @@ describe('awardOne', () => {
       'not_sent',
       'not_applied',
     ],
-    ['a lost answer', new campaign.NetworkError('lost', { outcome: 'unknown' }), 'indeterminate', 'unknown'],
-    ['a 500', new campaign.ServiceError('no', { ...answer(500), outcome: 'unknown' }), 'indeterminate', 'unknown'],
-    ['a 429', new campaign.RateLimitError('wait', answer(429)), 'rate_limited', 'not_applied'],
+    ['a lost response', new campaign.NetworkError('lost', { outcome: 'unknown' }), 'indeterminate', 'unknown'],
+    ['a 500', new campaign.ServiceError('no', { ...response(500), outcome: 'unknown' }), 'indeterminate', 'unknown'],
+    ['a 429', new campaign.RateLimitError('wait', response(429)), 'rate_limited', 'not_applied'],
     [
       'a 429 with Retry-After',
-      new campaign.RateLimitError('wait', answer(429, 7_000)),
+      new campaign.RateLimitError('wait', response(429, 7_000)),
       'rate_limited',
       'not_applied',
       7_000,
     ],
-    ['a 401', new campaign.UnauthorizedError('no', answer(401)), 'refused_for_now', 'not_applied'],
-    ['a 403', new campaign.AccessDeniedError('no', answer(403)), 'refused_for_now', 'not_applied'],
+    ['a 401', new campaign.UnauthorizedError('no', response(401)), 'refused_for_now', 'not_applied'],
+    ['a 403', new campaign.AccessDeniedError('no', response(403)), 'refused_for_now', 'not_applied'],
     [
       'a missing token',
       new campaign.AccessTokenError('no', { outcome: 'not_applied' }),
@@ -102,7 +105,7 @@ describe('awardOne', () => {
 
   test('throws AwardUnsettledError if confirm throws', async () => {
     const ledger = await sharedLedger()
-    const refused = new campaign.BadRequestError('no', answer(400))
+    const refused = new campaign.BadRequestError('no', response(400))
     const made = awardOne({ rewardWallet: () => Promise.reject(refused) }, award(1), {
       ledger,
       confirm: () => Promise.reject(new Error('the database is down')),

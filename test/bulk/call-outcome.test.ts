@@ -1,8 +1,9 @@
 import * as campaign from 'campaign-client'
 import { describe, expect, test } from 'vitest'
-import { failureOf, outcomeOf } from '../../src/bulk/award/call-outcome.ts'
+import { outcomeOf } from '../../src/bulk/pacing.ts'
+import { failureOf } from '../../src/bulk/verdict.ts'
 
-const answer = (status: number, outcome: campaign.WriteOutcome, serviceCode?: number) => ({
+const response = (status: number, outcome: campaign.WriteOutcome, serviceCode?: number) => ({
   status,
   outcome,
   serviceCode,
@@ -17,25 +18,25 @@ describe('the outcome of a call that failed with', () => {
     ['an unknown error', new Error('bug'), 'fatal', true],
     ['an invalid row', new campaign.InvalidRequestError('wrong', { issues: [] }), 'invalid', false],
     ['no token', new campaign.AccessTokenError('none'), 'fatal', false],
-    ['no token after a lost answer', new campaign.AccessTokenError('none', { outcome: 'unknown' }), 'fatal', true],
+    ['no token after a lost response', new campaign.AccessTokenError('none', { outcome: 'unknown' }), 'fatal', true],
     ['an invalid option', new campaign.ConfigurationError('wrong'), 'fatal', false],
-    ['401', new campaign.UnauthorizedError('no', answer(401, 'not_applied')), 'fatal', false],
-    ['401 after a lost answer', new campaign.UnauthorizedError('no', answer(401, 'unknown')), 'fatal', true],
-    ['403', new campaign.AccessDeniedError('no', answer(403, 'not_applied')), 'campaign_refused', false],
-    ['404', new campaign.ApiError('no', answer(404, 'not_applied')), 'campaign_refused', false],
-    ['404 after a lost answer', new campaign.ApiError('no', answer(404, 'unknown')), 'campaign_refused', true],
-    ['200 with code 404', new campaign.ApiError('no', answer(200, 'not_applied', 404)), 'campaign_refused', false],
-    ['429', new campaign.RateLimitError('wait', answer(429, 'not_applied')), 'rate_limited', false],
-    ['400', new campaign.BadRequestError('no', answer(400, 'not_applied')), 'refused', false],
-    ['400 after a lost answer', new campaign.BadRequestError('no', answer(400, 'unknown')), 'refused', true],
-    ['499', new campaign.ApiError('no', answer(499, 'unknown')), 'refused', true],
-    ['400 with code 500', new campaign.ApiError('no', answer(400, 'unknown', 500)), 'refused', true],
-    ['200 with code 400', new campaign.ApiError('no', answer(200, 'unknown', 400)), 'refused', true],
-    ['200 with code 500', new campaign.ApiError('no', answer(200, 'unknown', 500)), 'failed', true],
-    ['200 with an error without code', new campaign.ApiError('no', answer(200, 'unknown')), 'failed', true],
-    ['200 that was not applied', new campaign.ApiError('no', answer(200, 'not_applied')), 'refused', false],
-    ['408', new campaign.ApiError('late', answer(408, 'unknown')), 'failed', true],
-    ['500', new campaign.ServiceError('no', answer(500, 'unknown')), 'failed', true],
+    ['401', new campaign.UnauthorizedError('no', response(401, 'not_applied')), 'fatal', false],
+    ['401 after a lost response', new campaign.UnauthorizedError('no', response(401, 'unknown')), 'fatal', true],
+    ['403', new campaign.AccessDeniedError('no', response(403, 'not_applied')), 'campaign_refused', false],
+    ['404', new campaign.ApiError('no', response(404, 'not_applied')), 'campaign_refused', false],
+    ['404 after a lost response', new campaign.ApiError('no', response(404, 'unknown')), 'campaign_refused', true],
+    ['200 with code 404', new campaign.ApiError('no', response(200, 'not_applied', 404)), 'campaign_refused', false],
+    ['429', new campaign.RateLimitError('wait', response(429, 'not_applied')), 'rate_limited', false],
+    ['400', new campaign.BadRequestError('no', response(400, 'not_applied')), 'refused', false],
+    ['400 after a lost response', new campaign.BadRequestError('no', response(400, 'unknown')), 'refused', true],
+    ['499', new campaign.ApiError('no', response(499, 'unknown')), 'refused', true],
+    ['400 with code 500', new campaign.ApiError('no', response(400, 'unknown', 500)), 'refused', true],
+    ['200 with code 400', new campaign.ApiError('no', response(200, 'unknown', 400)), 'refused', true],
+    ['200 with code 500', new campaign.ApiError('no', response(200, 'unknown', 500)), 'failed', true],
+    ['200 with an error without code', new campaign.ApiError('no', response(200, 'unknown')), 'failed', true],
+    ['200 that was not applied', new campaign.ApiError('no', response(200, 'not_applied')), 'refused', false],
+    ['408', new campaign.ApiError('late', response(408, 'unknown')), 'failed', true],
+    ['500', new campaign.ServiceError('no', response(500, 'unknown')), 'failed', true],
     ['an unexpected response', unexpectedResponse('unknown'), 'failed', true],
     ['a redirect', unexpectedResponse('not_applied'), 'unreachable', false],
     ['a refused connection', new campaign.NetworkError('lost', { outcome: 'not_applied' }), 'unreachable', false],
@@ -48,7 +49,7 @@ describe('the outcome of a call that failed with', () => {
 
 describe('the recorded failure', () => {
   test('has the code, the HTTP status and at most 500 characters of the message', () => {
-    const error = new campaign.BadRequestError('x'.repeat(600), answer(400, 'not_applied'))
+    const error = new campaign.BadRequestError('x'.repeat(600), response(400, 'not_applied'))
     expect(failureOf(error)).toEqual({ code: 'bad_request', status: 400, message: 'x'.repeat(500) })
     expect(failureOf(new campaign.NetworkError('lost', {}))).toEqual({
       code: 'network',

@@ -1,13 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { createHash, randomFillSync } from 'node:crypto'
 import {
-  appendFileSync,
   chmodSync,
   copyFileSync,
   existsSync,
   linkSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -17,35 +14,25 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
-import { setImmediate as turn } from 'node:timers/promises'
-import { CampaignClient, ConfigurationError } from 'campaign-client'
+import { basename, dirname, join, resolve } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { ConfigurationError } from 'campaign-client'
 import { type AwardRow, fileLedger, readLedger, rewardWallets } from 'campaign-client/bulk'
-import fc from 'fast-check'
-import { beforeAll, describe, expect, test, vi } from 'vitest'
-import { fileLedgerOn } from '../../src/bulk/ledger/file/file-ledger.ts'
-import { groupOf } from '../../src/bulk/ledger/file/format.ts'
-import { fileStorage, type LedgerFile, type LedgerStorage } from '../../src/bulk/ledger/file/storage.ts'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { LEDGER } from '../../src/bulk/ledger/ledger.ts'
 import { findProgram } from '../support/server-process.ts'
 import {
   award,
   awards,
   counts,
+  entriesOf,
   newPath,
   openFiles,
-  recordFlushes,
   setup,
   stopErrorOf,
   temporaryFolder,
   verdictsOf,
 } from './fixtures.ts'
-
-/** Returns a token with these claims and an invalid signature. */
-const jwt = (claims: object): string =>
-  [{ alg: 'none' }, claims, 'signature']
-    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
-    .join('.')
 
 /** Writes a ledger with several verdicts. */
 async function mixedLedger(path: string) {
@@ -57,94 +44,94 @@ async function mixedLedger(path: string) {
   return { client, service }
 }
 
-describe('the format', () => {
-  test('has lines of JSON in groups with chained checksums', async () => {
+/** Reads rows of a ledger without the package. */
+function query(path: string, sql: string): unknown[] {
+  const database = new DatabaseSync(path)
+  try {
+    return database.prepare(sql).all()
+  } finally {
+    database.close()
+  }
+}
+
+/** Copies a ledger in another process, as the file system has it: a copy in this process would end its locks. */
+function copyLedger(path: string): string {
+  const copy = newPath()
+  execFileSync('cp', [path, copy])
+  if (existsSync(`${path}-wal`)) execFileSync('cp', [`${path}-wal`, `${copy}-wal`])
+  return copy
+}
+
+describe('the file of a ledger', () => {
+  const sqlite3 = findProgram('sqlite3')
+
+  test.skipIf(sqlite3 === undefined)('can be read by the sqlite3 shell after a run', async () => {
     const path = newPath()
     await mixedLedger(path)
-    const text = readFileSync(path, 'utf8')
-    expect(text.endsWith('\n')).toBe(true)
-    const lines = text.trimEnd().split('\n')
-    expect(JSON.parse(lines[0] as string)).toEqual({
-      ledger: 'campaign-client awards',
-      version: 1,
-      run: 'default',
-      target: { address: 'https://service.example/api/v1/', issuer: null, subject: null },
-      at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
-    })
-    let sum = ''
-    let group: string[] = []
-    const kinds = new Set<string>()
-    for (const line of lines) {
-      const read = JSON.parse(line) as Record<string, unknown>
-      expect(JSON.stringify(read)).toBe(line)
-      if (read.commit === undefined) {
-        group.push(line)
-        kinds.add(Object.keys(read)[0] as string)
-        continue
-      }
-      const bytes = group.map((each) => `${each}\n`).join('')
-      expect(read.commit).toBe(Buffer.byteLength(bytes))
-      expect(read.after).toBe(sum)
-      sum = createHash('sha256').update(sum).update(bytes).digest('hex').slice(0, 16)
-      expect(read.sum).toBe(sum)
-      group = []
+    const sql = 'select verdict, count(*) from awards group by 1'
+    const output = execFileSync(sqlite3 as string, [path, sql], { encoding: 'utf8' })
+    expect(output).toBe('|2\nawarded|8\nrejected|2\n')
+  })
+
+  test('has the documented tables', async () => {
+    const path = newPath()
+    const before = Date.now()
+    await mixedLedger(path)
+    const columns = (table: string) => query(path, `SELECT name, type, pk FROM pragma_table_info('${table}')`)
+    const column = (name: string, type: string, pk = 0) => ({ name, type, pk })
+    expect(columns('run')).toEqual([column('name', 'TEXT'), column('target', 'TEXT'), column('begun_at', 'INTEGER')])
+    expect(columns('awards')).toEqual([
+      column('id', 'TEXT', 1),
+      column('address', 'TEXT'),
+      column('pid', 'TEXT'),
+      column('xp', 'REAL'),
+      column('verdict', 'TEXT'),
+      column('in_doubt', 'INTEGER'),
+      column('error', 'TEXT'),
+      column('begun_at', 'INTEGER'),
+      column('settled_at', 'INTEGER'),
+    ])
+    expect(
+      query(path, "SELECT name, strict FROM pragma_table_list WHERE schema = 'main' AND name NOT LIKE 'sqlite%'"),
+    ).toEqual(
+      expect.arrayContaining([
+        { name: 'awards', strict: 1 },
+        { name: 'run', strict: 1 },
+      ]),
+    )
+    const [run] = query(path, 'SELECT * FROM run') as [{ name: string; target: string; begun_at: number }]
+    expect(run.name).toBe('default')
+    expect(JSON.parse(run.target)).toEqual({ address: 'https://service.example/api/v1/', issuer: null, subject: null })
+    expect(run.begun_at).toBeGreaterThanOrEqual(before)
+    const stored = query(path, 'SELECT * FROM awards ORDER BY id') as Record<string, unknown>[]
+    const [open, , , awarded] = stored
+    expect(open).toMatchObject({ ...award(0), verdict: null, in_doubt: 1, error: expect.stringContaining('"network"') })
+    expect(awarded).toMatchObject({ verdict: 'awarded', in_doubt: 0, error: null })
+    for (const { begun_at, settled_at } of stored) {
+      expect(begun_at).toBeGreaterThanOrEqual(before)
+      expect(settled_at).toBeGreaterThanOrEqual(begun_at as number)
+      expect(settled_at).toBeLessThanOrEqual(Date.now())
     }
-    expect(group).toEqual([])
-    expect([...kinds].sort()).toEqual(['intent', 'ledger', 'released', 'verdict'])
   })
 
-  test('has the reason of a rejection, but never a token', async () => {
-    const token = jwt({ iss: 'https://issuer.example', sub: 'bulk-job', exp: 9_999_999_999 })
-    const { client, service } = setup({ accessToken: token })
-    service.fail({ on: 'rewardWallet', kind: 'status', status: 400, body: { error: { code: 400, message: token } } })
-    const path = newPath()
-    await rewardWallets(client, awards(2), { ledger: fileLedger(path), concurrency: 1 })
-    const text = readFileSync(path, 'utf8')
-    expect(text).toContain('"verdict":"rejected"')
-    expect(text).toContain('"issuer":"https://issuer.example","subject":"bulk-job"')
-    for (const part of token.split('.')) expect(text).not.toContain(part)
-    expect((await readLedger(path))[0]?.error).toEqual({
-      code: 'bad_request',
-      status: 400,
-      message: expect.stringContaining('HTTP 400'),
-    })
-  })
-
-  const jq = findProgram('jq')
-  test.skipIf(jq === undefined)('can be read by jq', async () => {
-    const path = newPath()
-    await mixedLedger(path)
-    const filter = 'select(.verdict == "rejected") | .id'
-    expect(execFileSync(jq as string, ['-r', filter, path], { encoding: 'utf8' })).toBe('award-2\naward-3\n')
-  })
-})
-
-describe('the file', () => {
-  test('is readable by its owner only; wider permissions are removed', async () => {
+  test('is one file after a run, and its owner alone can read it', async () => {
     const { client } = setup()
     const path = newPath()
-    await rewardWallets(client, awards(1), { ledger: fileLedger(path) })
-    expect(statSync(path).mode & 0o777).toBe(0o600)
+    const modes: number[] = []
+    const watching = {
+      async rewardWallet(row: AwardRow) {
+        modes.push(...[path, `${path}-wal`].map((file) => statSync(file).mode & 0o777))
+        await client.rewardWallet(row)
+      },
+    }
+    await rewardWallets(watching, awards(1), { ledger: fileLedger(path) })
+    expect(modes).toEqual([0o600, 0o600])
+    expect(readdirSync(dirname(path))).toEqual([basename(path)])
+    expect(query(path, 'PRAGMA journal_mode')).toEqual([{ journal_mode: 'delete' }])
+    expect(openFiles(path)).toEqual([])
     chmodSync(path, 0o644)
     await rewardWallets(client, awards(1), { ledger: fileLedger(path) })
     expect(statSync(path).mode & 0o777).toBe(0o600)
-    expect(existsSync(`${path}.lock`)).toBe(false)
-    expect(existsSync(`${path}.new`)).toBe(false)
-    expect(openFiles(path)).toEqual([])
-  })
-
-  test('and its folder are flushed before the first request', async () => {
-    const path = newPath()
-    const flushes = await recordFlushes()
-    let atRequest: string[] = []
-    const recording = {
-      async rewardWallet() {
-        atRequest = [...flushes]
-      },
-    }
-    await rewardWallets(recording, awards(1), { ledger: fileLedger(path) })
-    // The new file, its folder, the opened file, and the intent.
-    expect(atRequest).toEqual([`${path}.new`, dirname(path), path, path])
   })
 
   test('has an absolute path, and the run has a name', () => {
@@ -152,360 +139,281 @@ describe('the file', () => {
     expect(fileLedger('awards.ledger', { run: 'launch' }).run).toBe('launch')
   })
 
-  test('is created even if a crashed run left a temporary file', async () => {
+  test('has the intent of each award when its request is sent', async () => {
     const { client } = setup()
     const path = newPath()
-    writeFileSync(`${path}.new`, '{"ledger":"campaign-cl')
-    expect((await rewardWallets(client, awards(1), { ledger: fileLedger(path) })).complete).toBe(true)
+    const copying = {
+      async rewardWallet(row: AwardRow) {
+        expect((await verdictsOf(copyLedger(path)))[row.id]).toBe('indeterminate')
+        await client.rewardWallet(row)
+      },
+    }
+    const report = await rewardWallets(copying, awards(20), { ledger: fileLedger(path), concurrency: 4 })
+    expect(report.counts).toEqual(counts({ awarded: 20 }))
   })
 
-  test('leaves no temporary file if it cannot be created', async () => {
+  test('has the reason of a rejection, but never a token', async () => {
+    const claims = { iss: 'https://issuer.example', sub: 'bulk-job', exp: 9_999_999_999 }
+    const token = [{ alg: 'none' }, claims, 'signature']
+      .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+      .join('.')
+    const { client, service } = setup({ accessToken: token })
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 400, body: { error: { code: 400, message: token } } })
     const path = newPath()
-    mkdirSync(join(path, 'folder'), { recursive: true })
-    await expect(fileStorage.create(path, Buffer.from('x'))).rejects.toThrow(/EISDIR|ENOTEMPTY|EEXIST/)
-    expect(readdirSync(dirname(path))).toEqual(['awards.ledger'])
+    await rewardWallets(client, awards(2), { ledger: fileLedger(path), concurrency: 1 })
+    const bytes = readFileSync(path, 'latin1')
+    for (const part of token.split('.')) expect(bytes).not.toContain(part)
+    expect(query(path, 'SELECT target FROM run')).toEqual([
+      { target: expect.stringContaining('"issuer":"https://issuer.example","subject":"bulk-job"') },
+    ])
+    expect((await entriesOf(path))[0]?.error).toEqual({
+      code: 'bad_request',
+      status: 400,
+      message: expect.stringContaining('HTTP 400'),
+    })
   })
 
-  const refused = async (path: string, words: RegExp, options = {}) => {
+  test('may be reached by a symbolic link', async () => {
+    const { client } = setup()
+    const path = newPath()
+    const link = join(temporaryFolder(), 'link')
+    symlinkSync(path, link)
+    await mixedLedger(path)
+    expect((await rewardWallets(client, awards(2, 4), { ledger: fileLedger(link) })).fromLedger).toBe(2)
+    expect(await entriesOf(link)).toHaveLength(12)
+  })
+
+  test.each([
+    ['an empty file', (path: string) => writeFileSync(path, '')],
+    ['a database without tables', (path: string) => new DatabaseSync(path).close()],
+  ])('is new if it is %s', async (_, create) => {
+    const { client } = setup()
+    const path = newPath()
+    create(path)
+    await fileLedger(path)[LEDGER].check(undefined)
+    expect((await rewardWallets(client, awards(2), { ledger: fileLedger(path) })).counts).toEqual(
+      counts({ awarded: 2 }),
+    )
+    expect(await entriesOf(path)).toHaveLength(2)
+  })
+})
+
+describe('a ledger is refused with its path and the reason', () => {
+  const refused = async (path: string, words: RegExp) => {
     const { client, sent } = setup()
-    const before = existsSync(path) && statSync(path).isFile() ? readFileSync(path) : undefined
-    const run = rewardWallets(client, awards(1), { ledger: fileLedger(path, options) })
+    const files = () => readdirSync(dirname(path)).map((name) => [name, statSync(join(dirname(path), name)).size])
+    const before = existsSync(dirname(path)) ? files() : undefined
+    const run = rewardWallets(client, awards(1), { ledger: fileLedger(path) })
+    const uses = [run, fileLedger(path)[LEDGER].check(undefined), entriesOf(path)]
+    for (const use of uses) use.catch(() => undefined)
     await expect(run).rejects.toThrow(ConfigurationError)
     await expect(run).rejects.toThrow(words)
-    await expect(run).rejects.toThrow(path)
+    await expect(run).rejects.toThrow(`The ledger ${path} can't be used: `)
     expect(sent()).toBe(0)
-    expect(existsSync(`${path}.lock`)).toBe(false)
+    if (before !== undefined) {
+      for (const use of uses.slice(1)) await expect(use).rejects.toThrow(words)
+      expect(files()).toEqual(before)
+    }
     expect(openFiles(path)).toEqual([])
-    if (before) expect(readFileSync(path).equals(before)).toBe(true)
+  }
+  const database = (path: string, sql: string) => {
+    const created = new DatabaseSync(path)
+    created.exec(sql)
+    created.close()
   }
 
-  test('is refused if it is a symbolic link', async () => {
-    const target = newPath()
-    const link = join(temporaryFolder(), 'link')
-    symlinkSync(target, link)
-    await refused(link, /it is a symbolic link/)
-    expect(existsSync(target)).toBe(false)
-    await mixedLedger(target)
-    await refused(link, /it is a symbolic link/)
-    await expect(readLedger(link)).rejects.toThrow('it is a symbolic link')
-  })
+  test('if its folder is missing', () =>
+    refused(join(temporaryFolder(), 'no', 'awards.ledger'), /its folder does not exist. Create the folder/))
 
-  test('is refused if it has two hard links', async () => {
+  test('if a part of its path is a file', async () => {
     const path = newPath()
-    await mixedLedger(path)
-    const link = join(temporaryFolder(), 'link')
-    linkSync(path, link)
-    await refused(path, /it has 2 hard links/)
-    await refused(link, /it has 2 hard links/)
-    await expect(readLedger(link)).rejects.toThrow('it has 2 hard links; remove all but one')
+    writeFileSync(path, '')
+    const run = rewardWallets(setup().client, awards(1), { ledger: fileLedger(join(path, 'awards.ledger')) })
+    await expect(run).rejects.toThrow('its folder does not exist')
   })
 
   test.each([
-    ['a CSV file', 'address,xp\n0x1,5\n', /it is not a ledger/],
-    ['an empty file', '', /it is empty/],
-    ['a binary file', '\u0000\u0001\n\n', /it is not a ledger/],
-    ['a commit without a header', '{"commit":1,"sum":"0000000000000000"}\n', /it is not a ledger/],
+    ['it is a directory', (path: string) => mkdirSync(path), /it is a directory. Name a file/],
+    ['it is a named pipe', (path: string) => execFileSync('mkfifo', [path]), /it is not a regular file. Name a file/],
     [
-      'half a header',
-      '{"ledger":"campaign-client awards","version":1,"run":"de',
-      /its header, the first line, is damaged/,
+      'it has two hard links',
+      (path: string) => {
+        writeFileSync(path, '')
+        linkSync(path, `${path}.link`)
+      },
+      /it has 2 hard links. Remove all but one/,
     ],
     [
-      'a header without its commit',
-      '{"ledger":"campaign-client awards","version":1,"run":"default","target":null,"at":"2026-11-21T21:06:00.123Z"}\n',
-      /its header, the first line, is damaged/,
+      'it is a CSV file',
+      (path: string) => writeFileSync(path, `address,xp\n${'0x1,5\n'.repeat(200)}`),
+      /it is not an SQLite database. Use another file/,
     ],
     [
-      'a header with a number as the run',
-      '{"ledger":"campaign-client awards","version":1,"run":5,"target":null}\n',
-      /its header, the first line, is damaged/,
+      'it is a short text',
+      (path: string) => writeFileSync(path, 'no'),
+      /it is not an SQLite database. Use another file/,
     ],
     [
-      'a header with a string as the target',
-      '{"ledger":"campaign-client awards","version":1,"run":"default","target":"x"}\n',
-      /its header, the first line, is damaged/,
+      'it has the JSON format of an earlier version',
+      (path: string) =>
+        writeFileSync(path, '{"ledger":"campaign-client awards","version":1,"run":"default","target":null}\n'),
+      /it has the JSON format of an earlier version. Finish its run with that version, or use another file/,
     ],
     [
-      'a header with a string as the version',
-      '{"ledger":"campaign-client awards","version":"1","run":"default","target":null}\n',
-      /its header, the first line, is damaged/,
+      'it is a database of another program',
+      (path: string) => database(path, 'CREATE TABLE a (b)'),
+      /it is an SQLite database of another program. Use another file/,
     ],
-    ['a ledger of another program', '{"ledger":"campaign-client awards 2","version":1}\n', /it is not a ledger/],
     [
-      'another version',
-      '{"ledger":"campaign-client awards","version":2,"records":"elsewhere"}\n',
-      /it has version 2 of the format/,
+      'it has another version',
+      (path: string) => database(path, 'PRAGMA application_id = 0x43434c47; PRAGMA user_version = 2'),
+      /it has version 2 of the tables, and this package uses version 1/,
     ],
-  ])('%s is refused and not changed', async (_, content, words) => {
+  ])('if %s', async (_, create, words) => {
     const path = newPath()
-    writeFileSync(path, content)
+    create(path)
     await refused(path, words)
-    await expect(readLedger(path)).rejects.toThrow(words)
   })
 
-  test('another run is refused', async () => {
+  test('if it is a symbolic link to a missing file', async () => {
     const path = newPath()
-    await mixedLedger(path)
-    await refused(path, /it belongs to the run "default", and this is the run "production"/, { run: 'production' })
-  })
-})
-
-describe('the target', () => {
-  const clientOf = (baseUrl: string, accessToken: string) => {
-    const { service } = setup()
-    return new CampaignClient({ baseUrl, accessToken, fetch: service.fetch })
-  }
-  const here = 'https://service.example/api/v1'
-  const token = jwt({ iss: 'test', sub: 'job' })
-
-  test.each([
-    [
-      'another address',
-      'https://other.example/api/v1',
-      token,
-      /another service: "https:\/\/service.example\/api\/v1\/"/,
-    ],
-    [
-      'another issuer',
-      here,
-      jwt({ iss: 'production', sub: 'job' }),
-      /another issuer \('iss'\) of the access token: "test", and the client now has "production"/,
-    ],
-    ['another subject', here, jwt({ iss: 'test', sub: 'other' }), /another subject/],
-    ['an opaque token', here, 'opaque', /issuer .* "test", and the client now has none/],
-  ])('%s is refused', async (_, baseUrl, accessToken, words) => {
-    const path = newPath()
-    await rewardWallets(clientOf(here, token), awards(1), { ledger: fileLedger(path) })
-    const run = rewardWallets(clientOf(baseUrl, accessToken), awards(1), { ledger: fileLedger(path) })
-    await expect(run).rejects.toThrow(ConfigurationError)
-    await expect(run).rejects.toThrow(words)
-    await expect(run).rejects.not.toThrow(accessToken)
-  })
-
-  test('a new token of the same account is accepted, and so is a client of another class', async () => {
-    const path = newPath()
-    const client = clientOf(`${here}/`, token)
-    await rewardWallets(client, awards(1), { ledger: fileLedger(path) })
-    const renewed = clientOf(here, jwt({ iss: 'test', sub: 'job', iat: 5 }))
-    expect((await rewardWallets(renewed, awards(2), { ledger: fileLedger(path) })).fromLedger).toBe(1)
-    const wrapped = { rewardWallet: (row: AwardRow) => client.rewardWallet(row) }
-    expect((await rewardWallets(wrapped, awards(2), { ledger: fileLedger(path) })).fromLedger).toBe(2)
-  })
-})
-
-describe('damage', () => {
-  let whole: Buffer
-  let entries: Record<string, string>
-  /** The position of the last complete group. */
-  let lastGroup: number
-
-  beforeAll(async () => {
-    const path = join(mkdtempSync(join(tmpdir(), 'campaign-client-bulk-')), 'awards.ledger')
-    await mixedLedger(path)
-    whole = readFileSync(path)
-    entries = await verdictsOf(path)
-    const commits = [...whole.toString('latin1').matchAll(/\{"commit":[^\n]+\n/g)]
-    const [before] = commits.slice(-2)
-    lastGroup = (before?.index ?? 0) + (before?.[0].length ?? 0)
-    rmSync(dirname(path), { recursive: true })
-  })
-
-  /** Expects that a run and `readLedger` refuse these bytes and do not change the file. */
-  const refusedAsDamaged = async (bytes: Buffer) => {
-    const path = newPath()
-    writeFileSync(path, bytes)
+    symlinkSync(join(temporaryFolder(), 'missing'), path)
     const run = rewardWallets(setup().client, awards(1), { ledger: fileLedger(path) })
-    await expect(run).rejects.toThrow(ConfigurationError)
-    await expect(run).rejects.toThrow("can't be used")
-    await expect(readLedger(path)).rejects.toThrow(ConfigurationError)
-    expect(readdirSync(dirname(path))).toEqual(['awards.ledger'])
-    expect(readFileSync(path).equals(bytes)).toBe(true)
-  }
-
-  const changedAt = (at: number, change: number): Buffer => {
-    const bytes = Buffer.from(whole)
-    bytes[at] = (bytes[at] as number) ^ change
-    return bytes
-  }
-
-  test('any changed byte before the last group is refused', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.nat(lastGroup - 1), fc.integer({ min: 1, max: 255 }), (at, change) =>
-        refusedAsDamaged(changedAt(at, change)),
-      ),
-      { numRuns: 100 },
-    )
+    await expect(run).rejects.toThrow('it is a symbolic link to a missing file. Remove the link')
   })
 
-  test('each changed byte of the commit before the last group is refused', async () => {
-    const line = whole.lastIndexOf('{"commit":', lastGroup - 1)
-    for (let at = line; at < lastGroup; at++) await refusedAsDamaged(changedAt(at, 1))
-  })
-
-  test.each([
-    ['zeros', (hole: Buffer) => hole.fill(0)],
-    ['line breaks', (hole: Buffer) => hole.fill('\n')],
-    ['noise', (hole: Buffer) => randomFillSync(hole)],
-  ])('%s before the last group are refused', async (_, fill) => {
-    await fc.assert(
-      // The byte before the last group is a line break already.
-      fc.asyncProperty(fc.nat(lastGroup - 2), async (from) => {
-        const bytes = Buffer.from(whole)
-        fill(bytes.subarray(from, lastGroup))
-        await refusedAsDamaged(bytes)
-      }),
-      { numRuns: 25 },
-    )
-  })
-
-  test('a gap before the last group is refused, even if one read ends within the last commit', async () => {
-    const READ_AT_ONCE = 1 << 20
-    const lastCommit = whole.lastIndexOf('{"commit":') - lastGroup
-    for (let cut = -10; cut < 130; cut += 10) {
-      const gap = Buffer.alloc(READ_AT_ONCE - lastCommit - cut)
-      await refusedAsDamaged(Buffer.concat([whole.subarray(0, lastGroup), gap, whole.subarray(lastGroup)]))
+  test.each(['', ':memory:'])('if its path is %j', (path) => {
+    for (const open of [fileLedger, readLedger]) {
+      expect(() => open(path)).toThrow(ConfigurationError)
+      expect(() => open(path)).toThrow(`${open.name}: ${JSON.stringify(path)} is not the path of a file`)
     }
   })
 
-  test('zeros across the last two groups are refused if the last commit is intact', async () => {
-    const secondLastCommit = whole.lastIndexOf('{"commit":', lastGroup - 1)
-    const lastCommit = whole.lastIndexOf('{"commit":')
-    for (let end = lastGroup; end < lastCommit; end += 7) {
-      const bytes = Buffer.from(whole)
-      bytes.fill(0, secondLastCommit, end)
-      await refusedAsDamaged(bytes)
-    }
-  })
-
-  test('lines that moved across the commit before the last group are refused', async () => {
-    const secondLastCommit = whole.lastIndexOf('{"commit":', lastGroup - 1)
-    const firstLineEnd = whole.indexOf('\n', lastGroup) + 1
-    await refusedAsDamaged(
-      Buffer.concat([
-        whole.subarray(0, secondLastCommit),
-        whole.subarray(lastGroup, firstLineEnd),
-        whole.subarray(secondLastCommit, lastGroup),
-        whole.subarray(firstLineEnd),
-      ]),
+  test.skipIf(process.getuid?.() === 0)('if its folder or the file is read-only', async () => {
+    const path = newPath()
+    chmodSync(dirname(path), 0o500)
+    await expect(rewardWallets(setup().client, awards(1), { ledger: fileLedger(path) })).rejects.toThrow(
+      /permission denied \(EACCES\); check the permissions of the file and its folder/,
+    )
+    chmodSync(dirname(path), 0o700)
+    await mixedLedger(path)
+    chmodSync(dirname(path), 0o500)
+    onTestFinished(() => chmodSync(dirname(path), 0o700))
+    await expect(rewardWallets(setup().client, awards(1), { ledger: fileLedger(path) })).rejects.toThrow(
+      /SQLite can't write it or its journal beside it; check the permissions of the file and its folder/,
     )
   })
 
-  test('removed or inserted bytes before the last group are refused', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.nat(lastGroup - 2), fc.integer({ min: 1, max: 100 }), async (at, length) => {
-        const end = Math.min(at + length, lastGroup)
-        await refusedAsDamaged(Buffer.concat([whole.subarray(0, at), whole.subarray(end)]))
-        await refusedAsDamaged(Buffer.concat([whole.subarray(0, at), Buffer.alloc(length, 'x'), whole.subarray(at)]))
-      }),
-      { numRuns: 20 },
-    )
+  test('if it belongs to another run', async () => {
+    const path = newPath()
+    await mixedLedger(path)
+    const ledger = fileLedger(path, { run: 'production' })
+    const words = 'it belongs to the run "default", and this is the run "production"'
+    await expect(rewardWallets(setup().client, awards(1), { ledger })).rejects.toThrow(words)
+    await expect(ledger[LEDGER].check(undefined)).rejects.toThrow(words)
   })
 
-  test('a missing, duplicate or moved group is refused', async () => {
-    const { client } = setup()
-    const groups = whole.toString('latin1').split(/(?<=\{"commit":[^\n]+\n)/)
-    expect(groups.length).toBeGreaterThan(5)
-    const [header = '', first = '', second = '', ...rest] = groups
-    for (const changed of [
-      [header, second, ...rest],
-      [header, first, first, second, ...rest],
-      [header, second, first, ...rest],
-      [first, header, second, ...rest],
-    ]) {
+  test('if SQLite finds damage: a missing end, a lost page, a missing row of the run', async () => {
+    const whole = newPath()
+    await rewardWallets(setup().client, awards(500), { ledger: fileLedger(whole), concurrency: 64 })
+    const { size } = statSync(whole)
+    const damaged = async (damage: (path: string) => void) => {
       const path = newPath()
-      writeFileSync(path, changed.join(''), 'latin1')
-      const run = rewardWallets(client, awards(1), { ledger: fileLedger(path) })
+      copyFileSync(whole, path)
+      damage(path)
+      const { client, sent } = setup()
+      const run = rewardWallets(client, awards(500), { ledger: fileLedger(path) })
       await expect(run).rejects.toThrow(ConfigurationError)
+      await expect(run).rejects.toThrow(`${path} can't be used: it is damaged. Restore it`)
+      expect(sent()).toBe(0)
     }
-  })
-
-  test('an incomplete last group is ignored and moved to another file', { timeout: 60_000 }, async () => {
-    const { client } = setup()
-    const path = newPath()
-    await fc.assert(
-      fc.asyncProperty(fc.integer({ min: lastGroup, max: whole.length - 1 }), async (length) => {
-        writeFileSync(path, whole)
-        truncateSync(path, length)
-        const found = await verdictsOf(path)
-        for (const [id, verdict] of Object.entries(found))
-          if (verdict !== 'indeterminate') expect(verdict).toBe(entries[id])
-        await rewardWallets(client, [], { ledger: fileLedger(path) })
-        expect(statSync(path).size).toBe(lastGroup)
-        const torn = `${path}.torn-${lastGroup}`
-        expect(existsSync(torn)).toBe(length > lastGroup)
-        if (length === lastGroup) return
-        expect(readFileSync(torn).equals(whole.subarray(lastGroup, length))).toBe(true)
-        expect(statSync(torn).mode & 0o777).toBe(0o600)
-        rmSync(torn)
-      }),
-      { numRuns: 30 },
-    )
-  })
-
-  test.each([
-    ['zeros', Buffer.alloc(5_000)],
-    ['more bytes than are read at once', Buffer.alloc(3 << 20)],
-    ['half a line', Buffer.from('{"intent":"x","addr')],
-    ['lines without a commit', Buffer.from('{"intent":"x"}\n{"verdict":"awarded","id":"x"}\n')],
-    [
-      'a group whose sum is wrong',
-      Buffer.from('{"released":"x","at":""}\n{"commit":25,"after":"","sum":"0000000000000000"}\n'),
-    ],
-    ['half a commit', Buffer.from('{"commit":1}\n')],
-    [
-      'a page of zeros before a whole commit',
-      Buffer.concat([
-        Buffer.alloc(4_096),
-        Buffer.from('\n{"commit":4097,"after":"0123456789abcdef","sum":"0123456789abcdef"}\n'),
-      ]),
-    ],
-  ])('an incomplete group at the end is moved to another file: %s', async (_, rest) => {
-    const { client } = setup()
-    const path = newPath()
-    writeFileSync(path, whole)
-    appendFileSync(path, rest)
-    expect(await verdictsOf(path)).toEqual(entries)
-    await rewardWallets(client, [], { ledger: fileLedger(path) })
-    expect(readFileSync(path).equals(whole)).toBe(true)
-    expect(readFileSync(`${path}.torn-${whole.length}`).equals(rest)).toBe(true)
-  })
-
-  test('an edited ledger is refused with the line of the first change', async () => {
-    const { client } = setup()
-    const path = newPath()
-    writeFileSync(path, whole.toString('utf8').replace('"xp":5,', '"xp":50,'))
-    await expect(rewardWallets(client, awards(1), { ledger: fileLedger(path) })).rejects.toThrow(
-      /it is damaged from line \d+ on\. Restore it from a backup/,
-    )
-  })
-
-  test('intact groups with unrecognised lines are refused', async () => {
-    const { client } = setup()
-    const linesOfWhole = whole.toString('latin1').split('\n').length - 1
-    for (const [line, problem] of [
-      ['{"verdict":"awarded","id":"never begun","at":"2026-11-21T21:06:00.123Z"}', 'no earlier line has its id'],
-      ['{"verdict":"gone","id":"award-1"}', 'unrecognised entry'],
-      ['{}', 'unrecognised entry'],
-    ] as const) {
-      const words = `line ${linesOfWhole + 2}: ${problem}`
-      const path = newPath()
-      writeFileSync(path, whole)
-      const last = /"sum":"([0-9a-f]{16})"\}\n$/.exec(whole.toString('latin1'))?.[1] ?? ''
-      appendFileSync(path, groupOf(last, ['{"released":"award-1","at":""}\n', `${line}\n`]).bytes)
-      await expect(rewardWallets(client, awards(1), { ledger: fileLedger(path) })).rejects.toThrow(words)
-      await expect(readLedger(path)).rejects.toThrow(words)
+    await damaged((path) => truncateSync(path, size - 4_096))
+    for (let page = 2; page < size / 4_096; page += 5) {
+      await damaged((path) => {
+        const bytes = readFileSync(path)
+        bytes.fill(0, page * 4_096, (page + 1) * 4_096)
+        writeFileSync(path, bytes)
+      })
     }
+    await damaged((path) => query(path, 'DELETE FROM run'))
   })
+
+  test('if this Node.js has no node:sqlite', async () => {
+    vi.spyOn(process, 'getBuiltinModule').mockImplementation(() => undefined as never)
+    onTestFinished(() => void vi.restoreAllMocks())
+    const run = rewardWallets(setup().client, awards(1), { ledger: fileLedger(newPath()) })
+    await expect(run).rejects.toThrow(/^fileLedger needs node:sqlite: Node.js 22\.13 or newer, and this is v/)
+  })
+})
+
+/** Makes the nth COMMIT of a ledger that is opened from now on fail, and all later ones. */
+function failCommits(fromCommit: number, error: Error): void {
+  const { DatabaseSync: Original } = process.getBuiltinModule('node:sqlite')
+  let commits = 0
+  class Failing extends Original {
+    override exec(sql: string): void {
+      if (sql === 'COMMIT' && ++commits >= fromCommit) throw error
+      super.exec(sql)
+    }
+  }
+  vi.spyOn(process, 'getBuiltinModule').mockImplementation(() => ({ DatabaseSync: Failing }) as never)
+  onTestFinished(() => void vi.restoreAllMocks())
+}
+
+test('a failed commit fails every row of its group and ends the run, and nothing is written after it', async () => {
+  const { client, service } = setup()
+  const path = newPath()
+  const failure = Object.assign(new Error('disk I/O error'), { code: 'ERR_SQLITE_ERROR', errcode: 1034 })
+  failCommits(6, failure)
+  const stop = await stopErrorOf(rewardWallets(client, awards(200), { ledger: fileLedger(path), concurrency: 4 }))
+  expect(stop.cause).toMatchObject({ code: 'EIO', cause: failure })
+  expect(stop.message).toContain(`the ledger failed: EIO: the ledger ${path} can't be written: disk I/O error`)
+  vi.restoreAllMocks()
+  const recorded = await verdictsOf(path)
+  for (const { id } of service.state.awards) expect(recorded[id], `${id} was sent without an intent`).toBeDefined()
+  const awarded = Object.values(recorded).filter((verdict) => verdict === 'awarded').length
+  expect(awarded).toBeGreaterThan(0)
+  expect(stop.report.counts.awarded).toBe(awarded)
+  expect(service.state.awards.length).toBeLessThan(40)
+  const report = await rewardWallets(client, awards(200), { ledger: fileLedger(path) })
+  expect(report).toMatchObject({ complete: true, counts: { rejected: 0 } })
+  expect(service.state.awards).toHaveLength(200)
+})
+
+test.each([
+  ['deletes', (path: string) => rmSync(path)],
+  [
+    'replaces',
+    (path: string) => {
+      execFileSync('cp', [path, `${path}.saved`])
+      renameSync(`${path}.saved`, path)
+    },
+  ],
+])('a run stops if another program %s its ledger', async (verb, change) => {
+  const { client, service } = setup()
+  const path = newPath()
+  let made = 0
+  const interfering = {
+    async rewardWallet(row: AwardRow) {
+      if (++made === 20) change(path)
+      await client.rewardWallet(row)
+    },
+  }
+  const stop = await stopErrorOf(rewardWallets(interfering, awards(300), { ledger: fileLedger(path), concurrency: 4 }))
+  expect(stop.message).toContain(`another program has ${verb.slice(0, -1)}d it during the run`)
+  expect(stop.cause).toBeInstanceOf(ConfigurationError)
+  // Awards in flight may still be made.
+  expect(service.state.awards.length).toBeLessThanOrEqual(20 + 2 * 4)
 })
 
 describe('an attempt whose process was killed', () => {
   /** Makes the award, and copies the ledger before the verdict is recorded. */
-  const killedCopy = async (path: string, client: CampaignClient): Promise<string> => {
-    const copy = newPath()
+  const killedCopy = async (path: string, rewardWallet: (row: AwardRow) => Promise<void>): Promise<string> => {
+    let copy = ''
     const copying = {
       async rewardWallet(row: AwardRow) {
-        await client.rewardWallet(row).catch(() => undefined)
-        copyFileSync(path, copy)
+        await rewardWallet(row).catch(() => undefined)
+        copy = copyLedger(path)
       },
     }
     await rewardWallets(copying, awards(1), { ledger: fileLedger(path), retryRejected: true })
@@ -514,7 +422,7 @@ describe('an attempt whose process was killed', () => {
 
   test('is indeterminate, and a refusal in the next run makes the award unconfirmed', async () => {
     const { client } = setup()
-    const path = await killedCopy(newPath(), client)
+    const path = await killedCopy(newPath(), (row) => client.rewardWallet(row))
     expect(await verdictsOf(path)).toEqual({ 'award-0': 'indeterminate' })
     const report = await rewardWallets(client, awards(1), { ledger: fileLedger(path) })
     expect(report.counts).toEqual(counts({ unconfirmed: 1 }))
@@ -525,88 +433,21 @@ describe('an attempt whose process was killed', () => {
     const original = newPath()
     service.fail({ on: 'rewardWallet', kind: 'status', status: 400 })
     await rewardWallets(client, awards(1), { ledger: fileLedger(original) })
-    const [rejected] = await readLedger(original)
-    const path = await killedCopy(original, client)
-    const [entry] = await readLedger(path)
+    const [rejected] = await entriesOf(original)
+    const path = await killedCopy(original, (row) => client.rewardWallet(row))
+    const [entry] = await entriesOf(path)
     expect(entry).toEqual({ ...award(0), verdict: 'indeterminate', at: expect.any(String) })
     expect(Date.parse(entry?.at ?? '')).toBeGreaterThanOrEqual(Date.parse(rejected?.at ?? ''))
     const report = await rewardWallets(client, awards(1), { ledger: fileLedger(path) })
     expect(report.counts).toEqual(counts({ unconfirmed: 1 }))
   })
-})
 
-test('nothing is written after a failed flush, not even the verdict of a call in flight', async () => {
-  const { client } = setup()
-  const MAX_TURNS = 10_000
-  const failure = Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' })
-  let flushes = 0
-  let writesAfterFailure = 0
-  const storage: LedgerStorage = {
-    ...fileStorage,
-    async open(path, access) {
-      const file = (await fileStorage.open(path, access)) as LedgerFile
-      return (
-        file && {
-          ...file,
-          async flush() {
-            if (++flushes === 4) throw failure
-            await file.flush()
-          },
-          async write(bytes, position) {
-            if (flushes >= 4) writesAfterFailure++
-            await file.write(bytes, position)
-          },
-        }
-      )
-    },
-  }
-  const slow = {
-    async rewardWallet(row: AwardRow) {
-      for (let turns = 0; row.id === 'award-0' && flushes < 4 && turns < MAX_TURNS; turns++) await turn()
-      await turn()
-      await client.rewardWallet(row)
-    },
-  }
-  const ledger = fileLedgerOn(storage, newPath())
-  const stop = await stopErrorOf(rewardWallets(slow, awards(50), { ledger, concurrency: 4 }))
-  expect(stop.cause).toBe(failure)
-  expect(writesAfterFailure).toBe(0)
-})
-
-describe('a run stops if another program', () => {
-  test.each([
-    ['appends to its ledger', (path: string) => appendFileSync(path, '\n'), /another program has changed it/],
-    ['truncates its ledger', (path: string) => truncateSync(path, 200), /another program has changed it/],
-    [
-      'replaces its ledger, like an editor',
-      (path: string) => {
-        writeFileSync(`${path}.saved`, readFileSync(path))
-        renameSync(`${path}.saved`, path)
-      },
-      /another file has replaced it/,
-    ],
-    ['deletes its ledger', (path: string) => rmSync(path), /ENOENT/],
-  ])('%s, even during a write', async (_, change, words) => {
-    for (let attempt = 0; attempt < 10; attempt++) {
-      const { client, service } = setup()
-      const path = newPath()
-      let made = 0
-      const interfering = {
-        async rewardWallet(row: AwardRow) {
-          if (++made === 20 + attempt) change(path)
-          await client.rewardWallet(row)
-        },
-      }
-      const stop = await stopErrorOf(
-        rewardWallets(interfering, awards(300), { ledger: fileLedger(path), concurrency: 4 }),
-      )
-      expect(stop.message).toMatch(words)
-      expect(stop.message).not.toMatch(/can't be used.*can't be used/)
-      // If the file was deleted, the cause is the system's error.
-      expect(stop.cause instanceof ConfigurationError || existsSync(path) === false).toBe(true)
-      // Awards in flight, and awards with a flushed intent, may still be made.
-      expect(service.state.awards.length).toBeLessThanOrEqual(20 + attempt + 2 * 2 * 4)
-    }
+  test('stays in doubt if the next attempt is released', async () => {
+    const { client, service } = setup()
+    const path = await killedCopy(newPath(), (row) => client.rewardWallet(row))
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 403 })
+    await rewardWallets(client, awards(1), { ledger: fileLedger(path) })
+    expect(query(path, 'SELECT verdict, in_doubt FROM awards')).toEqual([{ verdict: null, in_doubt: 1 }])
   })
 })
 
@@ -624,48 +465,44 @@ test.each([
     vi.useRealTimers()
   }
   expect((await rewardWallets(client, awards(4), { ledger: fileLedger(path) })).fromLedger).toBe(4)
-  expect(await readLedger(path)).toHaveLength(4)
+  expect(await entriesOf(path)).toHaveLength(4)
 })
 
 describe('readLedger', () => {
-  test('gives each id once with its last verdict, as an array or by iteration', async () => {
+  test('gives each id once with its last verdict', async () => {
     const path = newPath()
     const { client, service } = await mixedLedger(path)
-    // The service refuses the first two awards as duplicates: the first run made them.
     service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 3 })
     await rewardWallets(client, awards(12), { ledger: fileLedger(path), retryRejected: true, concurrency: 1 })
-    const all = await readLedger(path)
-    expect(new Set(all.map(({ id }) => id)).size).toBe(12)
-    expect(counted(all)).toEqual({ awarded: 9, unconfirmed: 2, rejected: 1 })
-    const one: unknown[] = []
-    for await (const entry of readLedger(path)) one.push(entry)
-    expect(one).toEqual(all)
-    expect(all.find(({ id }) => id === 'award-5')).toEqual({
-      ...award(5),
-      verdict: 'awarded',
-      at: expect.stringMatching(/Z$/),
-    })
+    // The award after the 429 was sent before it.
+    const entries = (await entriesOf(path)).sort((a, b) => a.xp - b.xp)
+    expect(entries.map(({ id }) => id)).toEqual(awards(12).map(({ id }) => id))
+    const verdicts = entries.map(({ verdict }) => verdict)
+    expect(verdicts.filter((verdict) => verdict === 'awarded')).toHaveLength(9)
+    expect(verdicts.slice(0, 3)).toEqual(['unconfirmed', 'unconfirmed', 'rejected'])
+    expect(entries[5]).toEqual({ ...award(5), verdict: 'awarded', at: expect.stringMatching(/^\d{4}-.*Z$/) })
   })
 
-  test('changes nothing, and works while a run writes', async () => {
+  test('is an async iterable only: awaiting it reads nothing', async () => {
+    const entries = readLedger(newPath())
+    expect(await entries).toBe(entries)
+    expect(Object.keys(entries)).toEqual([])
+  })
+
+  test('reads while it is iterated, and a run is refused until the iteration ends', async () => {
     const { client } = setup()
     const path = newPath()
-    let maxEntries = 0
-    const watching = {
-      async rewardWallet(row: AwardRow) {
-        await client.rewardWallet(row)
-        if (Number(row.id.split('-')[1]) % 10 === 0) maxEntries = Math.max(maxEntries, (await readLedger(path)).length)
-      },
-    }
-    await rewardWallets(watching, awards(60), { ledger: fileLedger(path) })
-    expect(maxEntries).toBeGreaterThan(30)
-    const before = readFileSync(path)
-    chmodSync(path, 0o644)
-    writeFileSync(`${path}.new`, 'the copy of a run that starts')
-    await readLedger(path)
-    expect(readFileSync(path).equals(before)).toBe(true)
-    expect(statSync(path).mode & 0o777).toBe(0o644)
-    expect(existsSync(`${path}.new`)).toBe(true)
+    await mixedLedger(path)
+    const entries = readLedger(path)[Symbol.asyncIterator]()
+    expect((await entries.next()).value?.id).toBe('award-0')
+    await expect(rewardWallets(client, awards(1), { ledger: fileLedger(path) })).rejects.toThrow(
+      'this or another process is using it: a run, readLedger or the sqlite3 shell',
+    )
+    // Two readers do not disturb each other.
+    expect(await entriesOf(path)).toHaveLength(12)
+    await entries.return?.(undefined)
+    expect(openFiles(path)).toEqual([])
+    expect((await rewardWallets(client, awards(1, 4), { ledger: fileLedger(path) })).fromLedger).toBe(1)
   })
 
   test('gives the earlier rejection if a retry ended without a verdict', async () => {
@@ -673,40 +510,30 @@ describe('readLedger', () => {
     const path = newPath()
     service.fail({ on: 'rewardWallet', kind: 'status', status: 400 })
     await rewardWallets(client, awards(1), { ledger: fileLedger(path) })
-    const before = await readLedger(path)
+    const before = await entriesOf(path)
     expect(before).toMatchObject([{ verdict: 'rejected', error: { status: 400 } }])
     service.fail({ on: 'rewardWallet', kind: 'status', status: 403 })
     await rewardWallets(client, awards(1), { ledger: fileLedger(path), retryRejected: true })
-    expect(await readLedger(path)).toEqual(before)
+    expect(await entriesOf(path)).toEqual(before)
   })
 
-  test('gives the corrected award of an id whose first attempt was not applied', async () => {
-    const { client, service } = setup()
+  test('reads the ledger of a killed run with its -wal file', async () => {
     const path = newPath()
-    service.fail({ on: 'rewardWallet', kind: 'status', status: 401 })
-    await stopErrorOf(rewardWallets(client, [award(0)], { ledger: fileLedger(path) }))
-    expect(await readLedger(path)).toEqual([])
-    const corrected = award(0, { xp: 70, pid: 'other', address: award(7).address })
-    await rewardWallets(client, [corrected], { ledger: fileLedger(path) })
-    expect(await readLedger(path)).toMatchObject([corrected])
-    expect((await rewardWallets(client, [corrected], { ledger: fileLedger(path) })).fromLedger).toBe(1)
-    const stop = await stopErrorOf(rewardWallets(client, [award(0)], { ledger: fileLedger(path) }))
-    expect((stop.cause as Error).message).toContain('xp is 1, but the award with the id "award-0" has 70')
-  })
-
-  test('closes the file if the iteration stops early', async () => {
-    const path = newPath()
-    await mixedLedger(path)
-    for await (const entry of readLedger(path)) {
-      expect(entry.id).toBeDefined()
-      break
+    let copy = ''
+    const copying = {
+      async rewardWallet() {
+        copy = copyLedger(path)
+      },
     }
-    expect(openFiles(path)).toEqual([])
+    await rewardWallets(copying, awards(3), { ledger: fileLedger(path), concurrency: 1 })
+    expect(existsSync(`${copy}-wal`)).toBe(true)
+    expect(await verdictsOf(copy)).toMatchObject({ 'award-0': 'awarded', 'award-2': 'indeterminate' })
   })
 
-  test('rejects if there is no ledger', async () => {
+  test('rejects if there is no ledger, and creates none', async () => {
     const path = newPath()
-    await expect(readLedger(path)).rejects.toThrow(new ConfigurationError(`The ledger ${path} does not exist`))
+    await expect(entriesOf(path)).rejects.toThrow(`The ledger ${path} can't be used: it does not exist`)
+    expect(existsSync(path)).toBe(false)
   })
 })
 
@@ -718,11 +545,5 @@ test('the ledger keeps long and unusual ids', { timeout: 30_000 }, async () => {
   )
   await rewardWallets(stub, rows, { ledger: fileLedger(path), concurrency: 100 })
   expect((await rewardWallets(stub, rows, { ledger: fileLedger(path) })).fromLedger).toBe(300)
-  expect((await readLedger(path)).map(({ id }) => id).sort()).toEqual(rows.map(({ id }) => id).sort())
+  expect((await entriesOf(path)).map(({ id }) => id).sort()).toEqual(rows.map(({ id }) => id).sort())
 })
-
-function counted(entries: readonly { verdict: string }[]): Record<string, number> {
-  const found: Record<string, number> = {}
-  for (const { verdict } of entries) found[verdict] = (found[verdict] ?? 0) + 1
-  return found
-}

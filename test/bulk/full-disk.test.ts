@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileLedger, readLedger, rewardWallets } from 'campaign-client/bulk'
+import { fileLedger, rewardWallets } from 'campaign-client/bulk'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { findProgram } from '../support/server-process.ts'
-import { awards, setup, stopErrorOf, temporaryFolder } from './fixtures.ts'
+import { awards, entriesOf, setup, stopErrorOf, temporaryFolder } from './fixtures.ts'
 
 const [mount, umount, unshare] = ['mount', 'umount', 'unshare'].map((name) => findProgram(name) ?? name) as [
   string,
@@ -47,7 +47,7 @@ describe.skipIf(missing !== undefined)('a full disk', () => {
     expect(awarded).toBeLessThan(2_000)
     expect(indeterminate).toBeLessThanOrEqual(2 * 8)
     // The ledger has every award of the service.
-    const known = new Map((await readLedger(path)).map(({ id, verdict }) => [id, verdict]))
+    const known = new Map((await entriesOf(path)).map(({ id, verdict }) => [id, verdict]))
     for (const { id } of service.state.awards) expect(known.has(id)).toBe(true)
     expect([...known.values()].filter((verdict) => verdict === 'awarded')).toHaveLength(awarded)
 

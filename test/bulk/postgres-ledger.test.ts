@@ -10,7 +10,7 @@ import type { Database } from '../databases/database.ts'
 import { postgres } from '../databases/postgres.ts'
 import { FULL_SIZE } from '../support/full-size.ts'
 import { skipsWithout } from '../support/skips-without.ts'
-import { award, awards, counts, expectVerdictsKeptWhenHalted, holdCalls, setup, stopErrorOf } from './fixtures.ts'
+import { award, awards, counts, holdCalls, setup, stopErrorOf } from './fixtures.ts'
 
 const NUMBERS: ReadonlySet<number> = new Set([types.builtins.INT4, types.builtins.INT8, types.builtins.FLOAT8])
 
@@ -55,85 +55,10 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
   const DELETE_AWARD = `DELETE FROM ${table} WHERE run = $1`
   const RELEASE_AWARD = `UPDATE ${table} SET attempt = NULL, lease_until = NULL WHERE run = $1`
 
-  describe.each(['pg', 'postgres'])('with %s', (kind) => {
-    const ledgerOf = (run: string = randomUUID()) =>
-      kind === 'pg' ? postgresLedger(pool, { run, table }) : postgresLedger(sql, { run, table })
-
-    test('stores every verdict for the next run', async () => {
-      const { client, service, sent } = setup()
-      const ledger = ledgerOf()
-      service.fail({ on: 'rewardWallet', kind: 'applied_then_reset', times: 2 })
-      service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 2 })
-      service.fail({ on: 'rewardWallet', kind: 'status', status: 429, headers: { 'retry-after': '0' } })
-      const rows = [...awards(30), award(0), award(50, { id: '' })]
-      const first = await rewardWallets(client, rows, { ledger, concurrency: 1 })
-      expect(first).toMatchObject({
-        counts: counts({ indeterminate: 2, rejected: 3, awarded: 26, duplicate: 1 }),
-        complete: false,
-      })
-      const before = sent()
-      const second = await rewardWallets(client, rows, { ledger })
-      expect(second).toMatchObject({
-        counts: counts({ unconfirmed: 2, rejected: 3, awarded: 26, duplicate: 1 }),
-        fromLedger: 28,
-        complete: true,
-      })
-      expect(sent()).toBe(before + 2)
-      const third = await rewardWallets(client, rows, { ledger, retryRejected: true, confirm: () => true })
-      expect(third.counts).toEqual(counts({ alreadyAwarded: 2, rejected: 1, awarded: 28, duplicate: 1 }))
-      expect(service.state.awards).toHaveLength(30)
-    })
-
-    test('stores unusual ids, addresses and XP', async () => {
-      const { client, service } = setup()
-      const ledger = ledgerOf()
-      const ids = ['é', 'e\u0301', '"', '\\', "'; DROP TABLE x; --", '\n', '😀', 'a'.repeat(20_000), '$1', '{}']
-      const amounts = [0, -0, 0.1, 1e21, 5e-324, 1.7976931348623157e308, Number.MAX_SAFE_INTEGER, -3, 1 / 3, 250]
-      const rows = ids.map((id, number) => award(number, { id, xp: amounts[number] as number }))
-      const mixed = rows.map((row) => ({ ...row, address: row.address.toUpperCase().replace('0X', '0x') }))
-      expect((await rewardWallets(client, rows, { ledger })).counts.awarded).toBe(ids.length)
-      expect((await rewardWallets(client, mixed, { ledger })).fromLedger).toBe(ids.length)
-      expect(service.state.awards).toHaveLength(ids.length)
-    })
-  })
-
-  test('an id that PostgreSQL cannot store makes the row invalid', async () => {
-    const { client } = setup()
-    const report = await rewardWallets(client, [award(1, { id: 'a\0' }), award(2)], { ledger: newRun() })
-    expect(report.counts).toEqual(counts({ rejected: 1, awarded: 1 }))
-    const made = awardOne(client, award(1, { pid: '\0' }), { ledger: newRun() })
-    await expect(made).rejects.toThrow(InvalidRequestError)
-    await expect(made).rejects.toThrow(/^awardOne: pid must not contain U\+0000/)
-  })
-
-  test('an id with different content stops the run, and the message shows the recorded award', async () => {
-    const { client } = setup()
-    const ledger = newRun()
-    await rewardWallets(client, awards(2), { ledger })
-    for (const rows of [[award(0, { xp: 7 })], [award(0), award(0, { xp: 7 })]]) {
-      const stop = await stopErrorOf(rewardWallets(client, rows, { ledger }))
-      expect((stop.cause as Error).message).toContain('xp is 7, but the award with the id "award-0" has 1')
-    }
-    const strict = await stopErrorOf(rewardWallets(client, [award(5), award(0, { xp: 7 })], { ledger, strict: true }))
-    expect(strict.report.counts.rejected).toBe(1)
-    const made = awardOne(client, award(0, { xp: 7 }), { ledger })
-    await expect(made).rejects.toThrow(InvalidRequestError)
-    await expect(made).rejects.toThrow(/^awardOne: xp is 7, but the award with the id "award-0" has 1/)
-  })
-
   test('a run does not see the awards of another run', async () => {
     const { client } = setup()
     await rewardWallets(client, awards(3), { ledger: newRun() })
     expect((await rewardWallets(client, awards(3), { ledger: newRun() })).counts.rejected).toBe(3)
-  })
-
-  test('a run of another target is refused', async () => {
-    const { client } = setup()
-    const ledger = newRun()
-    await rewardWallets(client, awards(1), { ledger })
-    const other = setup({ baseUrl: 'https://other.example/api/v1' }).client
-    await expect(rewardWallets(other, awards(1), { ledger })).rejects.toThrow(ConfigurationError)
-    await expect(awardOne(other, award(1), { ledger })).rejects.toThrow(/another service/)
   })
 
   test('a run of another version is refused', async () => {
@@ -146,14 +71,6 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     expect(sent()).toBe(0)
   })
 
-  test('a run that another client class started can be continued with a CampaignClient', async () => {
-    const { client } = setup()
-    const ledger = newRun()
-    const wrapped = { rewardWallet: (row: AwardRow) => client.rewardWallet(row) }
-    await rewardWallets(wrapped, awards(1), { ledger })
-    expect((await rewardWallets(client, awards(1), { ledger: newRun(30_000, ledger.run) })).fromLedger).toBe(1)
-  })
-
   test('two equal rows of a halted campaign that are looked up at once are one award and one duplicate', async () => {
     const { client } = setup()
     const ledger = newRun()
@@ -163,8 +80,6 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     expect(found).toEqual(expect.arrayContaining([{ verdict: 'awarded', failure: undefined }, 'duplicate']))
   })
 
-  test('finished rows of a halted campaign keep their verdicts', () => expectVerdictsKeptWhenHalted(newRun()))
-
   test.each(['40P01', '40001'])('a statement that PostgreSQL rolled back with %s is retried', async (code) => {
     const { client } = setup()
     vi.spyOn(Math, 'random').mockReturnValue(0)
@@ -172,7 +87,7 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     const failure = Object.assign(new Error('rolled back'), { code })
     let failures = 9
     const flaky = {
-      connect: () => pool.connect(),
+      connect: pool.connect.bind(pool),
       query: (text: string, values?: unknown[]) =>
         failures-- > 0 ? Promise.reject(failure) : pool.query(text, values),
     }
@@ -189,7 +104,9 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     const { client } = setup()
     const ledger = postgresLedger(pool, { run: 'x', table: 'not_there' })
     await expect(rewardWallets(client, awards(1), { ledger })).rejects.toMatchObject({
-      message: expect.stringContaining('postgresLedgerSchema()'),
+      message: expect.stringMatching(
+        /its tables "not_there" and "not_there_runs" .* postgresLedgerSchema\('not_there'\)/,
+      ),
       cause: { code: '42P01' },
     })
   })
@@ -245,6 +162,85 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
       expect(report).toMatchObject({ counts: counts({ awarded: SHARED_ROWS }), complete: true })
     }
     expect(service.state.awards).toHaveLength(SHARED_ROWS)
+  })
+
+  test('a client that renames columns or converts types finds the same awards', async () => {
+    const { client, service } = setup()
+    const run = randomUUID()
+    const other = { max: 2, prepare: false, fetch_types: false, onnotice: () => undefined }
+    const camel = postgresJs(server.url, { ...other, transform: postgresJs.camel })
+    const pascal = postgresJs(server.url, {
+      ...other,
+      transform: { ...postgresJs.toPascal, column: { to: (name: string) => `x_${name}` } } as never,
+    })
+    const converted = { ...types, getTypeParser: (oid: number) => (oid === types.builtins.TEXT ? String : () => 'f') }
+    const parsing = new Pool({ connectionString: server.url, types: converted as never })
+    onTestFinished(async () => void (await Promise.all([camel.end(), pascal.end(), parsing.end()])))
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 400 })
+    await rewardWallets(client, awards(3), { ledger: postgresLedger(camel, { run, table }), concurrency: 1 })
+    for (const database of [camel, pascal, parsing]) {
+      const report = await rewardWallets(client, awards(3), { ledger: postgresLedger(database, { run, table }) })
+      expect(report).toMatchObject({ counts: counts({ awarded: 2, rejected: 1 }), fromLedger: 3 })
+      expect(report.problems).toMatchObject([{ code: 'bad_request' }])
+    }
+  })
+
+  test('a client that changes texts is refused with the reason', async () => {
+    const { client, sent } = setup()
+    const upper = { ...types, getTypeParser: () => (text: string) => text.toUpperCase() }
+    const parsing = new Pool({ connectionString: server.url, types: upper as never })
+    onTestFinished(() => parsing.end())
+    const run = rewardWallets(client, awards(1), { ledger: postgresLedger(parsing, { run: randomUUID(), table }) })
+    await expect(run).rejects.toThrow(ConfigurationError)
+    await expect(run).rejects.toThrow("postgresLedger can't read rows: the client must not change texts")
+    expect(sent()).toBe(0)
+  })
+
+  describe('a row that another program deletes while its award is in flight', () => {
+    /** Deletes the row during the first call, then lets the call go on. */
+    const deleting = ({ client }: ReturnType<typeof setup>, { run }: SharedLedger, tables: readonly string[]) => {
+      let isFirst = true
+      return {
+        async rewardWallet(row: AwardRow) {
+          if (isFirst) for (const name of tables) await pool.query(`DELETE FROM ${name} WHERE run = $1`, [run])
+          isFirst = false
+          await client.rewardWallet(row)
+        },
+      }
+    }
+
+    test.each([
+      ['the row', [table]],
+      ['the row and its run', [table, `${table}_runs`]],
+    ])('is recorded as awarded after a 200, without %s', async (_, tables) => {
+      const service = setup()
+      const ledger = newRun()
+      const report = await rewardWallets(deleting(service, ledger, tables), awards(1), { ledger })
+      expect(report).toMatchObject({ counts: counts({ awarded: 1 }), complete: true })
+      expect(service.sent()).toBe(1)
+      expect(await rowsOf(ledger)).toMatchObject([{ id: 'award-0', verdict: 'awarded', in_doubt: false }])
+      expect((await rewardWallets(service.client, awards(1), { ledger })).fromLedger).toBe(1)
+    })
+
+    test('is claimed again as in doubt after a refusal, so that it never becomes rejected', async () => {
+      const service = setup()
+      const ledger = newRun()
+      service.service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 2 })
+      const report = await rewardWallets(deleting(service, ledger, [table]), awards(1), { ledger })
+      expect(report.counts).toEqual(counts({ unconfirmed: 1 }))
+      expect(service.sent()).toBe(2)
+      expect(await rowsOf(ledger)).toMatchObject([{ verdict: 'unconfirmed', in_doubt: true }])
+    })
+
+    test('stays in doubt if it was in doubt and its attempt is released', async () => {
+      const service = setup()
+      const ledger = newRun()
+      service.service.fail({ on: 'rewardWallet', kind: 'reset' })
+      await rewardWallets(service.client, awards(1), { ledger })
+      service.service.fail({ on: 'rewardWallet', kind: 'status', status: 403 })
+      await rewardWallets(deleting(service, ledger, [table]), awards(1), { ledger })
+      expect(await rowsOf(ledger)).toMatchObject([{ verdict: null, in_doubt: true, attempt: null }])
+    })
   })
 
   test('an unreachable database stops the run before it sends anything', async () => {
@@ -340,7 +336,7 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
       await expect.poll(() => slow.waiting).toHaveLength(1)
       const second = await unsettled(awardOne(client, award(1), { ledger }))
       expect(second.reason).toBe('busy')
-      expect(second.retryAfterMs).toBeGreaterThan(20_000)
+      expect(second.retryAfterMs).toBe(5_000)
       slow.waiting[0]?.()
       expect(await first).toBe('awarded')
     })
@@ -362,7 +358,7 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
       ['succeeds', undefined],
       ['is refused with 401', { kind: 'status', status: 401 }],
       ['ends with an unknown outcome', { kind: 'reset' }],
-    ] as const)('a call that %s no longer renews its lease', async (_, fault) => {
+    ] as const)('a call that %s no longer extends its lease', async (_, fault) => {
       const { client, service } = setup()
       vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
       onTestFinished(() => void vi.useRealTimers())
@@ -379,24 +375,32 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     test.each([
       ['deletes', DELETE_AWARD],
       ['releases', RELEASE_AWARD],
-    ])('is busy if another program %s the award between two statements', async (_, change) => {
-      const { client, sent } = setup()
+    ])('makes the award if another program %s it between two statements', async (_, change) => {
+      const { client } = setup()
       const run = randomUUID()
       const late = holdCalls(client)
       const first = awardOne(late, award(1), { ledger: newRun(30_000, run) })
       await expect.poll(() => late.waiting).toHaveLength(1)
+      let hasChanged = false
       const changing = {
-        connect: () => pool.connect(),
+        connect: pool.connect.bind(pool),
         async query(text: string, values?: unknown[]) {
-          if (text.startsWith('SELECT award.')) await pool.query(change, [run])
+          if (text.startsWith('SELECT award.') && !hasChanged) {
+            hasChanged = true
+            await pool.query(change, [run])
+          }
           return pool.query(text, values)
         },
       }
-      const second = awardOne(client, award(1), { ledger: postgresLedger(changing, { run, table }) })
-      expect(await unsettled(second)).toMatchObject({ reason: 'busy', retryAfterMs: 50 })
-      expect(sent()).toBe(0)
+      const made = () => awardOne(client, award(1), { ledger: postgresLedger(changing, { run, table }) })
+      // The statement that changed the row may be followed by one that still saw the claim.
+      const second = await made().catch((error: unknown) => {
+        expect(error).toMatchObject({ reason: 'busy' })
+        return made()
+      })
+      expect(second).toBe('awarded')
       late.waiting[0]?.()
-      await first.catch(() => undefined)
+      expect(await first).toBe('awarded')
     })
 
     test.each([
@@ -414,11 +418,11 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
       expect((await unsettled(made)).reason).toBe(reason)
     })
 
-    test('only the call that holds the claim renews the lease', async () => {
+    test('only the call that holds the claim extends the lease', async () => {
       const { client } = setup()
       let renewals = 0
       const counting = {
-        connect: () => pool.connect(),
+        connect: pool.connect.bind(pool),
         async query(text: string, values?: unknown[]) {
           const result = await pool.query(text, values)
           if (text.includes('jsonb_to_recordset')) renewals++
@@ -444,7 +448,7 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
       const failure = Object.assign(new Error('the connection was reset'), { code: 'ECONNRESET' })
       let failing = true
       const flaky = {
-        connect: () => pool.connect(),
+        connect: pool.connect.bind(pool),
         query: (text: string, values?: unknown[]) => (failing ? Promise.reject(failure) : pool.query(text, values)),
       }
       const ledger = postgresLedger(flaky, { run: randomUUID(), table })
@@ -477,7 +481,7 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
       const { client, service } = setup()
       const run = randomUUID()
       const late = holdCalls(client)
-      // The long lease time means that this worker never renews its lease.
+      // The long lease time means that this worker never extends its lease.
       const frozen = postgresLedger(pool, { run, table, leaseMs: 2_000_000 })
       const first = awardOne(late, award(1), { ledger: frozen }).catch((error: unknown) => error)
       await expect.poll(() => late.waiting).toHaveLength(1)
@@ -603,13 +607,13 @@ describe('an invalid argument of postgresLedger is refused', () => {
       'a sql that prepares statements',
       Object.assign(() => undefined, { unsafe: () => undefined, begin: () => undefined, options: { prepare: true } }),
       { run: 'x' },
-      /must be made with prepare: false. With prepared statements, .* can lose a COMMIT/,
+      /made with prepare: false. With prepared statements, .* can lose a COMMIT/,
     ],
     [
       'a sql without options',
       Object.assign(() => undefined, { unsafe: () => undefined, begin: () => undefined }),
       { run: 'x' },
-      /must be made with prepare: false/,
+      /made with prepare: false/,
     ],
     ['an object like a sql', { unsafe: pool.query, begin: pool.query }, { run: 'x' }, /database must be a Pool/],
     ['an object that can only query', { query: pool.query }, { run: 'x' }, /database must be a Pool/],

@@ -1,6 +1,6 @@
 import { type AwardProgress, fileLedger, rewardWallets } from 'campaign-client/bulk'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { ProgressReporter } from '../../src/bulk/report/progress-reporter.ts'
+import { ProgressReporter } from '../../src/bulk/report.ts'
 import { awards, counts, newPath, setup } from './fixtures.ts'
 
 describe('onProgress', () => {

@@ -33,11 +33,12 @@ async function work(award: AwardRow): Promise<string> {
 
 // The process starts often: load only the queue that it needs.
 if (task.redis === undefined) {
-  const { default: PgBoss } = await import('pg-boss')
+  const { PgBoss } = await import('pg-boss')
   const boss = new PgBoss({
     connectionString: task.database,
     schema: task.queue,
-    supervise: true,
+    superviseIntervalSeconds: 1,
+    monitorIntervalSeconds: 1,
     maintenanceIntervalSeconds: 1,
   })
   boss.on('error', () => undefined)

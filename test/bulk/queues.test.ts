@@ -9,7 +9,7 @@ import { postgresLedgerSchema } from 'campaign-client/bulk/postgres'
 import { type CampaignService, createCampaignService, type FaultOptions } from 'campaign-client/testing'
 import { Redis } from 'ioredis'
 import { Pool } from 'pg'
-import PgBoss from 'pg-boss'
+import { PgBoss } from 'pg-boss'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { Database } from '../databases/database.ts'
 import { ownDatabase } from '../databases/own-database.ts'
@@ -26,7 +26,7 @@ const JOBS = FULL_SIZE ? 300 : 40
 const WORKERS = 3
 /** The number of kills before all jobs are done. */
 const KILLS = 4
-/** The number of calls at the start that get no answer. */
+/** The number of calls at the start that get no response. */
 const HANGING_CALLS = 4
 
 const PROGRAM = 'test/bulk/queue-worker.ts'
@@ -202,10 +202,13 @@ describe.skipIf(skipsWithout('PostgreSQL and Redis', missing))(
         boss.on('error', () => undefined)
         await boss.start()
         onTestFinished(() => boss.stop({ graceful: false }))
-        await boss.createQueue(queue)
         // After one second, another worker gets the job, even if the first one still works on it.
-        const options = { name: queue, expireInSeconds: 1, retryLimit: 500, retryDelay: 1 }
-        return async (rows) => boss.insert(rows.map((data) => ({ ...options, data })))
+        await boss.createQueue(queue, { expireInSeconds: 1, retryLimit: 500, retryDelay: 1 })
+        return async (rows) =>
+          void (await boss.insert(
+            queue,
+            rows.map((data) => ({ data })),
+          ))
       }
       await runJobs('pg-boss', start, false)
     })

@@ -12,8 +12,9 @@ export class RunProcess {
   #changed: () => void = () => undefined
   #errors = ''
 
-  constructor(program: string, task: RunTask) {
-    this.#process = spawn(process.execPath, [program, JSON.stringify(task)], { stdio: 'pipe' })
+  /** @param nodeOptions - command-line options of Node.js */
+  constructor(program: string, task: RunTask, nodeOptions: readonly string[] = []) {
+    this.#process = spawn(process.execPath, [...nodeOptions, program, JSON.stringify(task)], { stdio: 'pipe' })
     this.#closed = once(this.#process, 'close')
     onTestFinished(async () => void (await this.kill()))
     this.#process.stderr?.on('data', (chunk) => {
@@ -27,10 +28,6 @@ export class RunProcess {
       })
     }
     void this.#closed.then(() => this.#changed())
-  }
-
-  get pid(): number {
-    return this.#process.pid as number
   }
 
   /** Resolves to the first step of one of these kinds. */

@@ -11,20 +11,14 @@ import {
   TimeoutError,
   UnauthorizedError,
 } from 'campaign-client'
-import {
-  type AwardProgress,
-  type AwardReport,
-  type AwardRow,
-  fileLedger,
-  readLedger,
-  rewardWallets,
-} from 'campaign-client/bulk'
+import { type AwardProgress, type AwardReport, type AwardRow, fileLedger, rewardWallets } from 'campaign-client/bulk'
 import { createCampaignService } from 'campaign-client/testing'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import {
   award,
   awards,
   counts,
+  entriesOf,
   expectVerdictsKeptWhenHalted,
   holdCalls,
   newPath,
@@ -96,7 +90,7 @@ describe('failures that end a run', () => {
       rewardWallets(client, rows, { ledger: fileLedger(path), concurrency: 4 }),
     )
     expect(cause).toBeInstanceOf(UnauthorizedError)
-    expect(message).toMatch(/other awards would fail as well.*HTTP 401.*run it again with the same ledger/s)
+    expect(message).toMatch(/other calls would fail as well.*HTTP 401.*run it again with the same ledger/s)
     // The message refers to the docs of the stop, not to the docs of its cause.
     expect(message.match(/docs\/error-codes\.md#\w+/g)).toEqual(['docs/error-codes.md#award_run_stopped'])
     expect(report).toMatchObject({ counts: counts({ awarded: 3 }), complete: false })
@@ -125,10 +119,10 @@ describe('failures that end a run', () => {
     expect(calls).toEqual([0, 0, 0, 250, 750, 1_750])
     const indeterminateCount = outcome === 'unknown' ? 6 : 0
     expect(report.counts).toEqual(counts({ indeterminate: indeterminateCount }))
-    expect(await readLedger(path)).toHaveLength(indeterminateCount)
+    expect(await entriesOf(path)).toHaveLength(indeterminateCount)
   })
 
-  test('after a pause, one call is the probe; any answer to the probe starts the other calls', async () => {
+  test('after a pause, one call is the probe; any response to the probe starts the other calls', async () => {
     const { client } = setup()
     let calls = 0
     let open = 0
@@ -165,7 +159,7 @@ describe('failures that end a run', () => {
     expect(maxOpenAfterProbe).toBe(3)
   })
 
-  test('an answer resets the count of unreachable calls', async () => {
+  test('a response resets the count of unreachable calls', async () => {
     const { client } = setup()
     let calls = 0
     const flaky = {
@@ -224,7 +218,7 @@ describe('failures that end a run', () => {
     expect(stop.cause).toBe(reason)
     expect(stop.report.counts).toEqual(counts({ awarded: 4 }))
     expect(service.state.awards).toHaveLength(4)
-    expect(await readLedger(path)).toHaveLength(4)
+    expect(await entriesOf(path)).toHaveLength(4)
   })
 
   test('an abort before the start: nothing is opened, read or sent', async () => {
@@ -244,7 +238,7 @@ describe('failures that end a run', () => {
     expect(stop.report).toMatchObject({ rows: 0, complete: false })
     expect(rows.next).not.toHaveBeenCalled()
     expect(sent()).toBe(0)
-    await expect(readLedger(path)).rejects.toThrow('does not exist')
+    await expect(entriesOf(path)).rejects.toThrow('does not exist')
   })
 
   test('a run that ends leaves no listener on the signal', async () => {
@@ -290,7 +284,7 @@ describe('failures that end a run', () => {
     const { report } = await run
     expect(report.counts).toEqual(counts({ indeterminate: 1 }))
     expect(report.problems).toMatchObject([{ reason: expect.stringContaining('confirm threw') }])
-    expect(await readLedger(path)).toEqual([])
+    expect(await entriesOf(path)).toEqual([])
   })
 
   test('twenty equal refusals before any success', async () => {
@@ -321,16 +315,20 @@ describe('failures that end a run', () => {
     expect((await rewardWallets(client, rows, { ledger: later, concurrency: 1 })).counts.rejected).toBe(30)
   })
 
-  test('twenty equal refusals with the verdict unconfirmed', async () => {
+  test('refusals of rows in doubt do not end a run, even after a kill with 64 requests in flight', async () => {
     const { client, service, sent } = setup()
     const ledger = fileLedger(newPath())
-    service.fail({ on: 'rewardWallet', kind: 'status', status: 500, applied: true, times: 60 } as never)
-    await rewardWallets(client, awards(60), { ledger })
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 500, applied: true, times: 64 })
+    await rewardWallets(client, awards(64), { ledger })
     const before = sent()
-    const stop = await stopErrorOf(rewardWallets(client, awards(60), { ledger, concurrency: 1 }))
-    expect(stop.message).toContain('20 awards were refused in the same way')
-    expect(stop.report.counts.unconfirmed).toBe(20)
-    expect(sent() - before).toBe(20)
+    const report = await rewardWallets(client, awards(64), { ledger, concurrency: 1 })
+    expect(report).toMatchObject({ counts: counts({ unconfirmed: 64 }), complete: true })
+    expect(sent() - before).toBe(64)
+    // The refusals of other rows still count.
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: Infinity })
+    const rows = awards(500, 100)
+    const stop = await stopErrorOf(rewardWallets(client, rows, { ledger, concurrency: 1 }))
+    expect(stop.report.counts).toEqual(counts({ rejected: 20 }))
   })
 
   test('an award that confirm or the ledger knows counts as a success', async () => {
@@ -399,7 +397,7 @@ describe('failures that end a run', () => {
     const stop = await stopErrorOf(rewardWallets(client, awards(50), { ledger: fileLedger(path), concurrency: 2 }))
     expect(stop.cause).toBe(bug)
     expect(stop.report.counts.indeterminate).toBeGreaterThan(0)
-    expect(JSON.stringify(await readLedger(path))).not.toContain('token-secret')
+    expect(JSON.stringify(await entriesOf(path))).not.toContain('token-secret')
   })
 
   test('a token source that fails, before the ledger is opened', async () => {
@@ -412,7 +410,7 @@ describe('failures that end a run', () => {
     const { cause, message } = await stopErrorOf(rewardWallets(client, awards(3), { ledger: fileLedger(path) }))
     expect(cause).toMatchObject({ code: 'access_token' })
     expect(message).toContain('the run could not start')
-    await expect(readLedger(path)).rejects.toThrow(ConfigurationError)
+    await expect(entriesOf(path)).rejects.toThrow(ConfigurationError)
   })
 
   test('30 pauses after a 429, or a Retry-After of an hour', async () => {
@@ -420,7 +418,7 @@ describe('failures that end a run', () => {
     service.fail({ on: 'rewardWallet', kind: 'status', status: 429, headers: { 'retry-after': '0' }, times: Infinity })
     const stop = await stopErrorOf(rewardWallets(client, awards(3), { ledger: fileLedger(newPath()) }))
     expect(stop.cause).toMatchObject({ code: 'rate_limited' })
-    expect(stop.message).toContain('the service still answers 429 after 30 pauses in a row')
+    expect(stop.message).toContain('the service still responds with 429 after 30 pauses in a row')
     service.reset()
     service.fail({
       on: 'rewardWallet',
@@ -492,11 +490,11 @@ describe('failures that do not end a run', () => {
     const report = await rewardWallets(client, awards(10), { ledger: fileLedger(path), concurrency: 3 })
     expect(report).toMatchObject({ counts: counts({ awarded: 10 }), complete: true, problems: [] })
     expect(service.state.awards).toHaveLength(10)
-    const verdicts = (await readLedger(path)).map(({ verdict }) => verdict)
+    const verdicts = (await entriesOf(path)).map(({ verdict }) => verdict)
     expect(verdicts).toEqual(Array(10).fill('awarded'))
   })
 
-  test('a refusal after a lost answer and a 429 makes the award unconfirmed', async () => {
+  test('a refusal after a lost response and a 429 makes the award unconfirmed', async () => {
     const { client, service } = setup({ maxRetries: 1 })
     service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
     service.fail({ on: 'rewardWallet', kind: 'status', status: 429, headers: { 'retry-after': '0' } })

@@ -1,9 +1,9 @@
 import { CampaignClient, type NetworkError } from 'campaign-client'
-import { type AwardRow, fileLedger, readLedger, rewardWallets } from 'campaign-client/bulk'
+import { type AwardRow, fileLedger, rewardWallets } from 'campaign-client/bulk'
 import { nodeTransport } from 'campaign-client/node'
 import { expect, test } from 'vitest'
 import { freePort } from '../support/server-process.ts'
-import { awards, counts, newPath, setup, stopErrorOf } from './fixtures.ts'
+import { awards, counts, entriesOf, newPath, setup, stopErrorOf } from './fixtures.ts'
 
 /** Returns the URL of a port on which no server listens. */
 const unusedUrl = async () => `http://127.0.0.1:${await freePort()}/api/v1`
@@ -29,7 +29,7 @@ test.each(['fetch', 'nodeTransport'])('an unreachable service stops the run, ove
   // If the request may have been sent, the award is indeterminate.
   const indeterminateCount = (cause as NetworkError).outcome === 'unknown' ? calls : 0
   expect(report.counts).toEqual(counts({ indeterminate: indeterminateCount }))
-  expect(await readLedger(path)).toHaveLength(indeterminateCount)
+  expect(await entriesOf(path)).toHaveLength(indeterminateCount)
 })
 
 test('the run waits for a service that is unreachable for a short time', async () => {

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { CampaignClient } from 'campaign-client'
 import { describe, expect, test } from 'vitest'
-import { withDocsAddress } from '../../src/cli/failure.ts'
 import { endpoints } from '../../src/endpoints/index.ts'
 import { freePort } from '../support/server-process.ts'
 import { jsonOf, run, scratchFolder, start } from './command.ts'
@@ -13,7 +13,7 @@ const AWARD = { address: '0x52908400098527886E0F7030069857D2E4169EE7', pid: 'dem
 const flagsOf = (request: Readonly<Record<string, string | number>>): string[] =>
   Object.entries(request).flatMap(([name, value]) => [`--${name}`, String(value)])
 
-test('prints the data of an answer as JSON', async () => {
+test('prints the data of a response as JSON', async () => {
   const { env } = await listeningService()
   const { code, stdout, stderr } = await run(['call', 'getUserProgress', ...USER], { env })
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -28,11 +28,13 @@ test('with --json the result is one line with a version', async () => {
   expect(jsonOf(ended)).toMatchObject({ version: 1, data: { id: 'demo' } })
 })
 
-test('prints null for a method without data', async () => {
+test('prints nothing for a method without data; with --json, an object without data', async () => {
   const { env, service } = await listeningService()
-  const { code, stdout } = await run(['call', 'rewardWallet', ...flagsOf(AWARD)], { env })
-  expect({ code, stdout }).toEqual({ code: 0, stdout: 'null\n' })
+  const words = await run(['call', 'rewardWallet', ...flagsOf(AWARD)], { env })
+  expect(words).toMatchObject({ code: 0, stdout: '', stderr: '' })
   expect(service.state.awards).toMatchObject([AWARD])
+  const json = await run(['call', 'rewardWallet', ...flagsOf({ ...AWARD, id: 'other' }), '--json'], { env })
+  expect(json).toMatchObject({ code: 0, stdout: '{"version":1}\n' })
 })
 
 test.each(Object.keys(endpoints))('%s has a flag for each argument, except for secrets', async (operation) => {
@@ -86,6 +88,18 @@ describe('--input', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toContain(sentence)
     expect(stderr).not.toContain('hunter2')
+    expect(service.requests).toEqual([])
+  })
+
+  test.each([
+    ['setReferrerByRefId', '{"refId":"x"}', 'did you mean "ref_id"?'],
+    ['updateUser', '{"acount":"ada"}', 'did you mean "account"?'],
+    ['rewardWallet', '{"colour":"red"}', 'its arguments are address, pid, id, xp'],
+  ])('refuses an unknown field: %s %s', async (operation, input, advice) => {
+    const { env, service } = await listeningService()
+    const { code, stderr } = await run(['call', operation, '--input', '-'], { env, input })
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(advice) })
+    expect(stderr).toContain(`${operation} has no argument "${Object.keys(JSON.parse(input))[0]}"`)
     expect(service.requests).toEqual([])
   })
 
@@ -156,18 +170,12 @@ describe('read-only and allowed campaigns', () => {
   })
 })
 
-test('an error refers to the documentation by page and section', async () => {
+test('an error refers to the documentation in the form of the library', async () => {
   const { env } = await listeningService({ tokens: ['another'] })
   const { stderr } = await run(['call', 'getCampaignInfo', '--pid', 'demo'], { env })
-  expect(stderr).toContain('(documentation page "error-codes", section unauthorized)')
-})
-
-test('an error refers to a URL if the package has a homepage', () => {
-  const message = 'no token (docs/error-codes.md#unauthorized)'
-  expect(withDocsAddress(message, { homepage: 'https://docs.example/' })).toBe(
-    'no token (https://docs.example/error-codes#unauthorized)',
-  )
-  expect(withDocsAddress('see docs/methods/points.md', {})).toBe('see documentation page "methods/points"')
+  const client = new CampaignClient({ baseUrl: env.CAMPAIGN_BASE_URL as string, accessToken: 'any' })
+  const error = await client.getCampaignInfo({ pid: 'demo' }).catch((reason: Error) => reason)
+  expect(stderr).toContain(`error ${(error as Error).message}\n`)
 })
 
 test('refuses a secret in a flag of registerWebhook without showing it', async () => {
@@ -292,7 +300,7 @@ describe('exit codes', () => {
     expect(stderr).toContain('CAMPAIGN_BASE_URL')
   })
 
-  test('4 when the service does not answer a read in time', async () => {
+  test('4 when a read times out', async () => {
     const { env, service } = await listeningService()
     service.fail({ kind: 'hang', times: 9 })
     const ended = await run(['call', 'getCampaignInfo', '--pid', 'demo', '--timeout', '50', '--json'], { env })

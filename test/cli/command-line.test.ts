@@ -1,8 +1,12 @@
-import { existsSync } from 'node:fs'
-import { expect, test } from 'vitest'
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { signWebhook } from 'campaign-client/webhook'
+import { describe, expect, test } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
-import { jsonOf, run, start } from './command.ts'
+import { jsonOf, run, scratchFolder, start } from './command.ts'
 import { listeningService } from './service.ts'
+
+const WALLET = '0x52908400098527886E0F7030069857D2E4169EE7'
 
 const COMMANDS = [
   ['dev'],
@@ -10,6 +14,7 @@ const COMMANDS = [
   ['call'],
   ['call', 'rewardWallet'],
   ['call', 'registerWebhook'],
+  ['check'],
   ['types'],
   ['webhook'],
   ['webhook', 'send'],
@@ -29,7 +34,7 @@ test('help names every command, the environment and the exit codes', async () =>
   expect(code).toBe(0)
   for (const [name = ''] of COMMANDS) expect(stdout).toContain(`\n  ${name} `)
   expect(stdout).toContain('CAMPAIGN_ACCESS_TOKEN_FILE')
-  expect(stdout).toContain('5  the outcome of a write is unknown')
+  for (const code of [0, 1, 2, 3, 4, 5, 70, 130]) expect(stdout).toMatch(new RegExp(`^  ${code} +\\S`, 'm'))
 })
 
 test.each(COMMANDS)('the help of %s %s has the usage and two examples', async (...words) => {
@@ -37,6 +42,7 @@ test.each(COMMANDS)('the help of %s %s has the usage and two examples', async (.
     const { code, stdout, stderr } = await run(args)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toContain(`Usage: campaign-client ${words.join(' ')}`)
+    expect(stdout).toContain('--json ')
     expect(stdout.split(`$ npx campaign-client ${words.join(' ')}`).length).toBeGreaterThan(2)
     expect(stdout.endsWith('\n')).toBe(true)
   }
@@ -130,6 +136,54 @@ test('with --json, prints the version and the help as lines of JSON', async () =
   }
 })
 
+describe('with --json, the last line of standard output is the result with a version', () => {
+  const SECRET = 'a secret of the webhook'
+  const BODY = '{"id":"1","scope":"x"}'
+
+  test.each<[string, string[], string?]>([
+    ['award', ['award', 'list.csv', '--pid', 'demo', '--yes']],
+    ['award --dry-run', ['award', 'list.csv', '--pid', 'demo', '--dry-run']],
+    ['award with a wrong list', ['award', '-', '--pid', 'demo', '--ledger', 'x', '--yes'], 'address,xp,id\nx,1,a\n'],
+    ['call', ['call', 'getCampaignInfo', '--pid', 'demo']],
+    ['call without data', ['call', 'rewardWallet', '--address', WALLET, '--pid', 'demo', '--id', 'b', '--xp', '1']],
+    ['check', ['check', '--pid', 'demo', '--code', 'WELCOME-2026']],
+    ['types', ['types', 'demo']],
+    ['types --out', ['types', 'demo', '--out', 'campaign.ts']],
+    ['webhook send', ['webhook', 'send', 'http://127.0.0.1:1/']],
+    ['webhook listen', ['webhook', 'listen', '--port', '0', '--count', '1', '--within', '1']],
+    ['webhook verify', ['webhook', 'verify', '-', '--signature', signWebhook(SECRET, BODY)], BODY],
+    ['webhook diagnose', ['webhook', 'diagnose', '-', '--signature', 'x'], BODY],
+    ['wrong flags', ['award', '--unknown']],
+  ])('of %s', { timeout: 60_000 }, async (_, args, input) => {
+    const { env } = await listeningService()
+    const cwd = scratchFolder()
+    writeFileSync(join(cwd, 'list.csv'), `address,xp,id\n${WALLET},1,a\n`)
+    const options = { env: { ...env, CAMPAIGN_WEBHOOK_SECRET: SECRET }, cwd, ...(input !== undefined && { input }) }
+    const ended = await run([...args, '--json'], options)
+    const { version, error } = jsonOf(ended)
+    expect(version).toBe(1)
+    const failed = error as { exitCode: number } | undefined
+    expect(failed === undefined ? [0, 1] : [failed.exitCode]).toContain(ended.code)
+  })
+
+  test('of dev', async () => {
+    const running = await start(['dev', '--port', '0', '--json'])
+    await running.until('stderr', /Ctrl-C/)
+    running.child.kill('SIGINT')
+    const url = expect.stringMatching(/^http:/)
+    expect(jsonOf(await running.ended)).toEqual({ version: 1, url, baseUrl: expect.stringMatching(/api\/v1$/) })
+  })
+})
+
+test('a bug in the command ends with exit code 70, and asks for a report', async () => {
+  const { env } = await listeningService()
+  const bug = "URL.canParse=()=>{throw%20new%20RangeError('a-bug')}"
+  const broken = { ...env, NODE_OPTIONS: `--import=data:text/javascript,${bug}` }
+  const ended = await run(['call', 'getCampaignInfo', '--pid', 'demo', '--json'], { env: broken })
+  expect(ended).toMatchObject({ code: 70, stderr: expect.stringContaining('please report it') })
+  expect(jsonOf(ended)).toMatchObject({ version: 1, error: { code: 'internal', exitCode: 70 } })
+})
+
 test('escapes control characters in the input', async () => {
   const { stderr } = await run(['\u001b]0;pwned\u0007\u202eevil\r\n\u009b31m'])
   expect(stderr).toContain('\\u001b]0;pwned\\u0007\\u202eevil\\u000d\\u000a\\u009b31m')
@@ -142,6 +196,7 @@ test('colours need a terminal or FORCE_COLOR; NO_COLOR overrides both', async ()
   expect((await run(['dve'], { env: { FORCE_COLOR: '1' } })).stderr).toContain(coloured)
   expect((await run(['--help'], { env: { FORCE_COLOR: '1' } })).stdout).toContain(coloured)
   expect((await run(['dve'], { env: { FORCE_COLOR: '1', NO_COLOR: '1' } })).stderr).not.toContain(coloured)
+  expect((await run(['dve'], { env: { FORCE_COLOR: '0' } })).stderr).not.toContain(coloured)
 })
 
 test('a closed output pipe is not an error', async () => {

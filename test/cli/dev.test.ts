@@ -1,11 +1,12 @@
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import { request } from 'node:http'
-import { connect } from 'node:net'
+import { createServer, request } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { CampaignClient } from 'campaign-client'
 import { createCampaignService } from 'campaign-client/testing'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { jsonOf, type RunOptions, run, scratchFolder, start } from './command.ts'
 
 /** Starts `dev` on a free port; `url` is the first line it prints. */
@@ -135,6 +136,8 @@ test.each([
   [['--allowed-host', 'http://x'], 'without scheme and port'],
   [['--webhook', 'nonsense'], 'It must be a URL'],
   [['--seed', '/no/such/file'], 'no such file'],
+  [['--token', 'two words'], 'without spaces and commas'],
+  [['--registration-path', '../up'], 'must be a path below baseUrl'],
 ])('%j is refused', async (args, words) => {
   const { code, stdout, stderr } = await run(['dev', ...args])
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
@@ -248,4 +251,53 @@ test('the page loads and runs only its own files', async () => {
     expect(headers.get('x-content-type-options')).toBe('nosniff')
     expect(headers.get('access-control-allow-origin')).toBeNull()
   }
+})
+
+test('with --token, accepts only that token, and does not print it', async () => {
+  const { url, output } = await dev(['--token', 'only-this-token'])
+  expect(output.stderr).toContain('accepts only the token of --token')
+  expect(output.stderr).not.toContain('only-this-token')
+  const clientWith = (accessToken: string) => new CampaignClient({ baseUrl: `${url}api/v1`, accessToken })
+  expect(await clientWith('only-this-token').getCampaignInfo({ pid: 'demo' })).toMatchObject({ id: 'demo' })
+  await expect(clientWith('another-token').getCampaignInfo({ pid: 'demo' })).rejects.toMatchObject({ status: 401 })
+})
+
+test('says which tokens it accepts: any, or those of the seed', async () => {
+  expect((await dev()).output.stderr).toContain('/api/v1  accepts any token')
+  const file = join(scratchFolder(), 'seed.json')
+  writeFileSync(file, '{"tokens":["of-the-seed"]}')
+  const { url, output } = await dev(['--seed', file])
+  expect(output.stderr).toContain('/api/v1  accepts only the tokens of the seed')
+  const client = new CampaignClient({ baseUrl: `${url}api/v1`, accessToken: 'another-token' })
+  await expect(client.getCampaignInfo({ pid: 'demo' })).rejects.toMatchObject({ status: 401 })
+})
+
+test('with --registration-path, registers webhooks at that path', async () => {
+  const { url } = await dev(['--registration-path', 'hooks/new'])
+  const client = new CampaignClient({
+    baseUrl: `${url}api/v1`,
+    accessToken: 'any',
+    webhookRegistrationPath: 'hooks/new',
+  })
+  const webhook = { scope: 'user_activity', url: 'http://127.0.0.1:1/' }
+  expect(await client.registerWebhook(webhook)).toMatchObject({ hook_id: expect.any(String) })
+})
+
+test('prints each attempt to deliver a message, with the time of the next', async () => {
+  const receiver = createServer((_, response) => void response.writeHead(503).end())
+  await once(receiver.listen(0, '127.0.0.1'), 'listening')
+  onTestFinished(() => void receiver.close().closeAllConnections())
+  const hook = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
+  const { url, until } = await dev(['--webhook', hook, '--webhook', 'http://127.0.0.1:1/'])
+  await fetch(`${url}control/addFault`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ on: 'delivery', kind: 'bad_signature' }),
+  })
+  await doAction(url, 'completeTask', { pid: 'demo', account: 'linus', platform: 'discord', aid: 'connect-wallet' })
+  await until('stderr', /\d\d:\d\d:\d\d {2}503 {2}action_completed → \S+\/hook {2}attempt 1 of 5 .*next in 5 s/)
+  await until('stderr', /--- {2}action_completed → \S+:1\/ {2}attempt 1 of 5 {2}.*next in 5 s/)
+  await until('stderr', /injected fault: bad_signature/)
+  await doAction(url, 'advance', { ms: 395_000 })
+  await until('stderr', /503 {2}action_completed → \S+\/hook {2}attempt 5 of 5 {2}undelivered/)
 })

@@ -56,7 +56,8 @@ const AWARDS = 40
 const CONCURRENCY = 4
 
 test.each([
-  ['reuses its tunnels', 'keep-alive', CONCURRENCY],
+  // A request may start just before the tunnel of the previous one is free.
+  ['reuses its tunnels', 'keep-alive', 2 * CONCURRENCY],
   ['opens at most one tunnel per award if the service closes each connection', 'close', AWARDS],
 ])('award %s, without a warning', async (_, connection, maxTunnels) => {
   const { cwd, env, targets } = await startService('service.invalid', (request, response) => {
@@ -72,7 +73,7 @@ test.each([
     },
     cwd,
   })
-  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringContaining('Warning') })
+  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringMatching(/(?<!Experimental)Warning/) })
   expect(targets.length).toBeLessThanOrEqual(maxTunnels)
 })
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import ts from 'typescript'
 import { expect, test } from 'vitest'
-import { writeTypes } from '../../src/cli/types/write-types.ts'
+import { writeTypes } from '../../src/cli/types.ts'
 import { jsonOf, run, scratchFolder } from './command.ts'
 import { listeningService } from './service.ts'
 
@@ -78,6 +78,28 @@ test('writes to a file, and reports it with --json', async () => {
   expect(jsonOf(ended)).toEqual({ version: 1, pid: 'demo', tasks: 5, quests: 2, file })
   expect(ended.stderr).toContain(`wrote ${file}`)
   expect(readFileSync(file, 'utf8')).toBe((await run(['types', 'demo'], { env })).stdout)
+})
+
+test('overwrites a file that it wrote, and any other file only with --force', async () => {
+  const { env } = await listeningService()
+  const cwd = scratchFolder()
+  const args = ['types', 'demo', '--out', 'campaign.ts']
+  expect(await run(args, { env, cwd })).toMatchObject({ code: 0 })
+  expect(await run(args, { env, cwd })).toMatchObject({ code: 0 })
+  writeFileSync(join(cwd, 'campaign.ts'), 'export const mine = 1\n')
+  const refused = await run(args, { env, cwd })
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('this command did not write it') })
+  expect(refused.stderr).toContain('--force')
+  expect(readFileSync(join(cwd, 'campaign.ts'), 'utf8')).toBe('export const mine = 1\n')
+  expect(await run([...args, '--force'], { env, cwd })).toMatchObject({ code: 0 })
+  expect(readFileSync(join(cwd, 'campaign.ts'), 'utf8')).toContain('TaskId')
+})
+
+test('names the missing folder of --out, before a request is sent', async () => {
+  const { env, service } = await listeningService()
+  const { code, stderr } = await run(['types', 'demo', '--out', 'src/campaign.ts'], { env, cwd: scratchFolder() })
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('there is no folder "src"') })
+  expect(service.requests).toEqual([])
 })
 
 test('refuses a file that cannot be written, and an unknown campaign', async () => {

@@ -1,7 +1,8 @@
-import { writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { createWebhookReceiver, parseWebhook, signWebhook, verifyWebhook } from 'campaign-client/webhook'
 import { afterEach, describe, expect, test } from 'vitest'
 import { freePort } from '../support/server-process.ts'
@@ -126,7 +127,7 @@ describe('send', () => {
     expect(received).toHaveLength(2)
   })
 
-  test('exit code 0 if the endpoint refuses a wrong or missing signature, else 1', async () => {
+  test('ends with 0 if the receiver refuses a wrong or missing signature, otherwise with 1', async () => {
     const receiver = createWebhookReceiver({ endpoint: 'test', secret: SECRET, handle() {}, onReject() {} })
     const server = createServer(receiver.node)
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -144,10 +145,10 @@ describe('send', () => {
     expect(signatureOf(unsigned)).toBeUndefined()
   })
 
-  test('exit code 3 for an unexpected status, and 4 for no answer', async () => {
+  test('exit code 1 for a refusal by the receiver, and 4 for no response', async () => {
     const { url } = await endpoint(() => ({ status: 500, body: 'down\u001b[31m' }))
     const refused = await run(['webhook', 'send', url], { env })
-    expect(refused).toMatchObject({ code: 3 })
+    expect(refused).toMatchObject({ code: 1 })
     expect(refused.stdout).toContain('500  down\\u001b[31m')
     expect(await run(['webhook', 'send', url, '--expect', '500'], { env })).toMatchObject({ code: 0 })
     const nobody = await run(['webhook', 'send', `http://127.0.0.1:${await freePort()}/`], { env })
@@ -155,10 +156,39 @@ describe('send', () => {
     expect(nobody.stderr).toContain('ECONNREFUSED')
   })
 
-  test.each(ODD_ANSWERS)('reports an unusual answer of the endpoint: %s', async (_, text, status, words) => {
+  test.each([
+    [401, 'has another secret than CAMPAIGN_WEBHOOK_SECRET'],
+    [404, 'has no route with this path'],
+    [413, 'is larger than the limit'],
+    [500, 'the handler threw'],
+  ])('says what a %i of the receiver usually means', async (status, advice) => {
+    const { url } = await endpoint(() => ({ status }))
+    const { code, stderr } = await run(['webhook', 'send', url], { env })
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(advice) })
+    expect(stderr).toContain(`unexpected status ${status}`)
+  })
+
+  test('prints the fields of the message that a receiver reports as issues', async () => {
+    const { url } = await endpoint()
+    const args = ['webhook', 'send', url, '--set', 'event.data.xp="70"']
+    const [words, json] = await Promise.all([run(args, { env }), run([...args, '--json'], { env })])
+    expect(words.stdout).toMatch(/^ +unexpected shape {2}event\.data\.xp: /m)
+    expect(jsonOf(json)).toMatchObject({ answers: [{ issues: [{ path: ['event', 'data', 'xp'] }] }] })
+    expect((await run(['webhook', 'send', url], { env })).stdout).not.toContain('unexpected shape')
+  })
+
+  test('accepts a URL with a scheme in capitals', async () => {
+    const { url, received } = await endpoint()
+    expect(await run(['webhook', 'send', url.replace('http:', 'HTTP:')], { env })).toMatchObject({ code: 0 })
+    expect(received).toHaveLength(1)
+    const secure = await run(['webhook', 'send', `HTTPS://127.0.0.1:${await freePort()}/`], { env })
+    expect(secure).toMatchObject({ code: 4, stderr: expect.stringContaining('ECONNREFUSED') })
+  })
+
+  test.each(ODD_ANSWERS)('reports an unusual response of the receiver: %s', async (_, text, status, words) => {
     const url = await rawEndpoint((socket) => socket.end(text))
     const ended = await run(['webhook', 'send', url, '--json'], { env })
-    expect(ended.code).toBe(status === undefined ? 4 : 3)
+    expect(ended.code).toBe(status === undefined ? 4 : 1)
     expect(jsonOf(ended)).toMatchObject({
       sent: 1,
       asExpected: 0,
@@ -169,16 +199,16 @@ describe('send', () => {
 
   test('ends after a 101, and does not count it as an accepted forgery', async () => {
     const url = await rawEndpoint((socket) => socket.write(SWITCHING))
-    expect(await run(['webhook', 'send', url, '--unsigned'])).toMatchObject({ code: 3 })
+    expect(await run(['webhook', 'send', url, '--unsigned'])).toMatchObject({ code: 1 })
     expect(await run(['webhook', 'send', url, '--expect', '101'], { env })).toMatchObject({ code: 0 })
   })
 
-  test('--timeout limits the time until the end of the answer', async () => {
+  test('--timeout limits the time until the end of the response', async () => {
     const args = ['--timeout', '200', '--json']
     const silent = await rawEndpoint(() => undefined)
     const none = await run(['webhook', 'send', silent, ...args], { env })
     expect(none.code).toBe(4)
-    expect(jsonOf(none)).toMatchObject({ answers: [{ error: 'no answer within 200 ms' }] })
+    expect(jsonOf(none)).toMatchObject({ answers: [{ error: 'no response within 200 ms' }] })
 
     const endless = await rawEndpoint((socket) => socket.write('HTTP/1.1 200 OK\r\n\r\nthe beginning'))
     const begun = await run(['webhook', 'send', endless, ...args], { env })
@@ -186,7 +216,7 @@ describe('send', () => {
     expect(jsonOf(begun)).toMatchObject({ answers: [{ status: 200, text: 'the beginning' }] })
   })
 
-  test.each(['SIGINT', 'SIGTERM'] as const)('%s prints the answers so far and ends by the signal', async (signal) => {
+  test.each(['SIGINT', 'SIGTERM'] as const)('%s prints the responses so far and ends by the signal', async (signal) => {
     const { url, received } = await endpoint(() => ({ status: received.length > 1 ? 0 : 200 }))
     const running = await start(['webhook', 'send', url, '--times', '9', '--json'], { env })
     await expect.poll(() => received.length).toBe(2)
@@ -197,12 +227,12 @@ describe('send', () => {
     expect(received).toHaveLength(2)
   })
 
-  test('ends after the timeout if the proxy does not answer', async () => {
+  test('ends after the timeout if the proxy does not respond', async () => {
     const proxied = { ...env, HTTPS_PROXY: await rawEndpoint(() => undefined) }
     const args = ['--timeout', '200', '--json']
     const ended = await run(['webhook', 'send', 'https://endpoint.invalid/', ...args], { env: proxied })
     expect(ended.code).toBe(4)
-    expect(jsonOf(ended)).toMatchObject({ answers: [{ error: 'no answer within 200 ms' }] })
+    expect(jsonOf(ended)).toMatchObject({ answers: [{ error: 'no response within 200 ms' }] })
   })
 
   test.each([
@@ -252,6 +282,12 @@ describe('verify and diagnose', () => {
       json: { version: 1, valid: true, id: '1', kind: 'unknown' },
     })
     expect(await runBoth('diagnose', BODY, signature)).toMatchObject({ code: 0, json: { matches: true, findings: [] } })
+    const odd = '{"id":"1","scope":"user_activity","event":{"type":"quest_completed"}}'
+    expect(await runBoth('verify', odd, signWebhook(SECRET, odd))).toMatchObject({
+      code: 0,
+      words: expect.stringContaining('unexpected shape  user: '),
+      json: { kind: 'unknown', issues: expect.arrayContaining([expect.objectContaining({ path: ['user'] })]) },
+    })
   })
 
   test('accept a correct signature of a body that is not a message', async () => {
@@ -274,7 +310,7 @@ describe('verify and diagnose', () => {
     expect(words).toContain(finding)
   })
 
-  test('need a file, a signature and a secret', async () => {
+  test('need a file, a signature or a headers file, and a secret', async () => {
     for (const command of ['verify', 'diagnose']) {
       expect(await run(['webhook', command, '-'], { env })).toMatchObject({ code: 2 })
       expect(await run(['webhook', command, '/no/such', '--signature', 'x'], { env })).toMatchObject({ code: 2 })
@@ -312,7 +348,7 @@ describe('listen', () => {
     expect(ended.stdout).not.toContain('\u001b')
   })
 
-  test('forwards bytes and headers, and returns the answer', async () => {
+  test('forwards bytes and headers, and returns the response', async () => {
     const own = await endpoint(() => ({ status: 418, body: 'a teapot' }))
     const listening = await start(['webhook', 'listen', '--port', '0', '--forward-to', own.url, '--body'], { env })
     const url = await urlOf(listening)
@@ -336,7 +372,94 @@ describe('listen', () => {
     expect(await listening.ended).toMatchObject({ code: 1, stdout: expect.stringContaining('wrong signature') })
   })
 
-  test('reports that the server of --forward-to is down', async () => {
+  test('forwards a compressed response unchanged, with its headers', async () => {
+    const compressed = gzipSync('{"retry":true}')
+    const receiver = createServer((request, response) => {
+      const headers = { 'content-encoding': 'gzip', 'content-type': 'application/json', 'retry-after': '7' }
+      request.resume().on('end', () => response.writeHead(503, headers).end(compressed))
+    })
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+    closers.push(() => receiver.close().closeAllConnections())
+    const target = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`
+    const listening = await start(['webhook', 'listen', '--port', '0', '--forward-to', target, '--count', '1'], { env })
+    const response = await send(await urlOf(listening), '{"id":"1"}', signWebhook(SECRET, '{"id":"1"}'))
+    expect(response.status).toBe(503)
+    expect(response.headers.get('retry-after')).toBe('7')
+    expect(await response.json()).toEqual({ retry: true })
+    expect((await listening.ended).stdout).toContain(`503  (${compressed.length} bytes of gzip)`)
+  })
+
+  test('forwards a binary response unchanged', async () => {
+    const bytes = new Uint8Array([0xff, 0x00, 0x80, 0x0d])
+    const target = await rawEndpoint((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n')
+      socket.end(bytes)
+    })
+    const listening = await start(['webhook', 'listen', '--port', '0', '--forward-to', target, '--count', '1'], { env })
+    const response = await send(await urlOf(listening), '{"id":"1"}', signWebhook(SECRET, '{"id":"1"}'))
+    expect(new Uint8Array(await response.arrayBuffer())).toEqual(bytes)
+    expect(await listening.ended).toMatchObject({ code: 0 })
+  })
+
+  test('prints the diagnosis of a refused message, and its signature with --json', async () => {
+    const args = ['webhook', 'listen', '--port', '0', '--count', '1']
+    const body = '{"id":"1"}'
+    const signature = `sha256=${signWebhook(SECRET, body)}`
+    const words = await start(args, { env })
+    await send(await urlOf(words), body, signature)
+    expect((await words.ended).stdout).toMatch(/^ +prefixed_signature {2}The signature has a prefix/m)
+    const json = await start([...args, '--json'], { env })
+    await send(await urlOf(json), body, signature)
+    const [line = ''] = (await json.ended).stdout.split('\n')
+    expect(JSON.parse(line)).toMatchObject({
+      message: { signature: [signature], findings: [{ code: 'prefixed_signature' }] },
+    })
+  })
+
+  test('prints the issues of a message', async () => {
+    const listening = await start(['webhook', 'listen', '--port', '0', '--count', '1'], { env })
+    const body = '{"id":"1","scope":"user_activity","event":{"type":"action_completed"}}'
+    await send(await urlOf(listening), body, signWebhook(SECRET, body))
+    expect((await listening.ended).stdout).toMatch(/verified {2}unknown {2}1.*\n +unexpected shape {2}user: /)
+  })
+
+  test('--save writes body and headers of each message, which verify, diagnose and send can read', async () => {
+    const cwd = scratchFolder()
+    const args = ['webhook', 'listen', '--port', '0', '--count', '2', '--save', 'new/messages']
+    const listening = await start(args, { env, cwd })
+    const url = await urlOf(listening)
+    const bodies = ['{"id":"1"}\n', '{"id":"2"}']
+    await send(url, bodies[0] as string, signWebhook(SECRET, bodies[0] as string))
+    await send(url, bodies[1] as string, signWebhook('another', bodies[1] as string))
+    expect(await listening.ended).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/saved {2}new\/messages\/.*-1\.body/),
+    })
+    const files = readdirSync(join(cwd, 'new/messages')).filter((name) => name.endsWith('.body'))
+    const read = files.map((name) => readFileSync(join(cwd, 'new/messages', name), 'utf8'))
+    expect(read).toEqual(bodies)
+    const codes = await Promise.all(
+      files.map(async (name) => {
+        const { code } = await run(['webhook', 'verify', `new/messages/${name}`], { env, cwd })
+        return code
+      }),
+    )
+    expect(codes).toEqual([0, 1])
+    const diagnosed = await run(['webhook', 'diagnose', `new/messages/${files[1]}`, '--json'], { env, cwd })
+    expect(jsonOf(diagnosed)).toMatchObject({ matches: false, findings: [{ code: 'unexplained' }] })
+  })
+
+  test('refuses a folder for --save that cannot be written, before it listens', async () => {
+    const cwd = scratchFolder()
+    writeFileSync(join(cwd, 'file'), '')
+    const { code, stderr } = await run(['webhook', 'listen', '--save', 'file/messages'], { env, cwd })
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining('--save "file/messages" cannot be written'),
+    })
+  })
+
+  test('reports that the receiver at --forward-to is down', async () => {
     const target = `http://127.0.0.1:${await freePort()}/`
     const listening = await start(['webhook', 'listen', '--port', '0', '--forward-to', target, '--count', '1'], { env })
     const body = '{"id":"1"}'
@@ -345,7 +468,7 @@ describe('listen', () => {
   })
 
   test.each(ODD_ANSWERS)(
-    'answers 502 to an unusual answer of the server of --forward-to: %s',
+    'responds with 502 to an unusual response of the receiver at --forward-to: %s',
     async (_, text, _status, words) => {
       const target = await rawEndpoint((socket) => socket.end(text))
       const args = ['--forward-to', target, '--count', '1']
@@ -359,7 +482,7 @@ describe('listen', () => {
     },
   )
 
-  test('--status sets the answer; without a secret nothing is verified', async () => {
+  test('--status sets the status of the response; without a secret nothing is verified', async () => {
     const listening = await start(['webhook', 'listen', '--port', '0', '--status', '503', '--count', '1'])
     expect((await send(await urlOf(listening), '{}', undefined)).status).toBe(503)
     expect(await listening.ended).toMatchObject({

@@ -7,10 +7,10 @@ import {
   type WriteGuard,
 } from 'campaign-client'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { settle } from '../http/fake-time.ts'
-import { whenIdle } from '../http/real-connections.ts'
-import { answer, refusal, type Step, scriptedFetch } from '../http/scripted-fetch.ts'
-import { type ScriptedTransport, scriptedTransports } from '../http/scripted-transports.ts'
+import { settle } from '../call/fake-time.ts'
+import { whenIdle } from '../call/real-connections.ts'
+import { answer, refusal, type Step, scriptedFetch } from '../call/scripted-fetch.ts'
+import { type ScriptedTransport, scriptedTransports } from '../call/scripted-transports.ts'
 
 afterEach(() => {
   vi.useRealTimers()

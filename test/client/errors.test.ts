@@ -1,7 +1,7 @@
 import * as campaign from 'campaign-client'
 import * as webhook from 'campaign-client/webhook'
 import { describe, expect, it, vi } from 'vitest'
-import { scriptedFetch } from '../http/scripted-fetch.ts'
+import { scriptedFetch } from '../call/scripted-fetch.ts'
 import { wordsOf } from '../shared/words-of.ts'
 import { clientWith, rejection } from './stub-service.ts'
 

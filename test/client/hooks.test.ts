@@ -10,11 +10,11 @@ import type {
 } from 'campaign-client'
 import { ServiceError, UnexpectedResponseError } from 'campaign-client'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { settle } from '../call/fake-time.ts'
+import { whenIdle } from '../call/real-connections.ts'
+import { answer, hanging, lost, refusal, type Step, scriptedFetch } from '../call/scripted-fetch.ts'
+import { scriptedTransports } from '../call/scripted-transports.ts'
 import { operation } from '../contract/operations.ts'
-import { settle } from '../http/fake-time.ts'
-import { whenIdle } from '../http/real-connections.ts'
-import { answer, hanging, lost, refusal, type Step, scriptedFetch } from '../http/scripted-fetch.ts'
-import { scriptedTransports } from '../http/scripted-transports.ts'
 import { clientWith, rejection } from './stub-service.ts'
 
 const HOOKS = ['onRequest', 'onResponse', 'onRetry', 'onInvalidResponse'] as const satisfies (keyof ClientHooks)[]

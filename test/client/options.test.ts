@@ -210,7 +210,6 @@ describe('plain http', () => {
   it.each([
     'http://localhost/api/v1',
     'http://localhost:8080',
-    'http://api.localhost',
     'http://127.0.0.1:8080/api/v1',
     'http://127.1.2.3',
     'http://2130706433',
@@ -226,6 +225,9 @@ describe('plain http', () => {
     'http://0.0.0.0',
     'http://128.0.0.1',
     'http://localhost.example',
+    'http://api.localhost',
+    'http://127.evil.example',
+    'http://127.0.0.1.evil.example',
     'http://notlocalhost',
     'http://127.0.0.1.example',
     'http://[::2]',

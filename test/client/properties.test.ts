@@ -4,8 +4,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { endpoints } from '../../src/endpoints/index.ts'
+import { type SentRequest, scriptedFetch } from '../call/scripted-fetch.ts'
 import { invoke as call, type FieldKind, operation, operations } from '../contract/operations.ts'
-import { type SentRequest, scriptedFetch } from '../http/scripted-fetch.ts'
 import { addressOf, clientWith } from './stub-service.ts'
 
 const rows = operations.map((operation) => [operation.name, operation] as const)

@@ -1,8 +1,8 @@
 import { CampaignClient, type CampaignClientOptions, RateLimitError, TimeoutError } from 'campaign-client'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { immediateRejection, rejection, settle } from '../http/fake-time.ts'
-import { answer, hanging, lost, refusal, type Step, scriptedFetch } from '../http/scripted-fetch.ts'
-import { type Scripted, scriptedTransports } from '../http/scripted-transports.ts'
+import { immediateRejection, rejection, settle } from '../call/fake-time.ts'
+import { answer, hanging, lost, refusal, type Step, scriptedFetch } from '../call/scripted-fetch.ts'
+import { type Scripted, scriptedTransports } from '../call/scripted-transports.ts'
 
 afterEach(() => {
   vi.useRealTimers()

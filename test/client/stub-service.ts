@@ -30,7 +30,7 @@ export const json = (value: unknown): string => JSON.stringify(value)
 export function stubService() {
   const server = setupServer()
   const received: StrictRequest<DefaultBodyType>[] = []
-  beforeAll(() => server.listen({ onUnhandledRequest: 'error' }))
+  beforeAll(() => server.listen({ onUnhandledFrame: 'error' }))
   afterEach(() => {
     server.resetHandlers()
     received.length = 0

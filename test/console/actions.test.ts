@@ -81,7 +81,7 @@ test('a linked account identifies its user', async () => {
   const { Payload } = await act('testWebhook', { account, hook_id: 'h' })
   expect(JSON.parse(Payload)).toMatchObject({ user: 'ada' })
   const emitted = { kind: 'action_completed', pid: 'demo', account, item: 'share' } as const
-  expect(await act('emit', emitted)).toEqual({ sent: 1 })
+  expect(await act('emit', emitted)).toMatchObject({ deliveries: [expect.any(String)] })
 })
 
 test('a message without a type is shown by its scope', async () => {
@@ -101,9 +101,9 @@ test('a message without a type is shown by its scope', async () => {
 })
 
 test.each([
-  [200, 'delivered', { ok: true, status: 200, answer: 'thanks' }],
-  [300, 'undelivered', { ok: false, status: 300, answer: 'thanks' }],
-  [500, 'undelivered', { ok: false, status: 500, answer: 'thanks' }],
+  [200, 'delivered', { ok: true, status: 200, response: 'thanks' }],
+  [300, 'undelivered', { ok: false, status: 300, response: 'thanks' }],
+  [500, 'undelivered', { ok: false, status: 500, response: 'thanks' }],
 ])('a test message that the endpoint answers with %i is %s', async (status, state, attempt) => {
   const { url } = await receiver(status)
   const { act, changes } = await openConsole()
@@ -138,7 +138,7 @@ test('actions of the console are listed as requests with their arguments', async
   ])
   expect(await act('readRequest', { key: requests[1]?.key ?? '' })).toMatchObject({
     ...{ headers: {}, handled: true },
-    query: { task: ['daily-visit'], account: ['linus'], platform: ['discord'], campaign: ['demo'] },
+    query: { task: ['daily-visit'], 'user ID': ['linus'], platform: ['discord'], campaign: ['demo'] },
   })
 })
 
@@ -175,15 +175,15 @@ test('the search text of a request contains its arguments and its status', async
   expect(text).toMatchObject({ subject: '', pid: '', status: 400, reason: expect.any(String) })
   expect(text?.text).toMatch(/ 1, 2 null$/)
   expect(none?.text).toMatch(/ 1, 2 $/)
-  expect(broken).toMatchObject({ fault: 'reset', text: expect.stringContaining('no answer') })
+  expect(broken).toMatchObject({ fault: 'reset', text: expect.stringContaining('no response') })
   expect(broken).not.toHaveProperty('status')
   const view = await act('readRequest', { key: written?.key ?? '' })
   expect(view).toMatchObject({ query: { a: ['1', '2'] }, handled: true })
-  expect(view.answer).toMatchObject({
+  expect(view.response).toMatchObject({
     headers: { 'content-type': expect.stringContaining('application/json') },
     body: { text: expect.stringContaining('"success":true'), isCut: false },
   })
-  expect(await act('readRequest', { key: broken?.key ?? '' })).not.toHaveProperty('answer')
+  expect(await act('readRequest', { key: broken?.key ?? '' })).not.toHaveProperty('response')
 })
 
 test('the search text of a request has at most 1000 characters', async () => {
@@ -196,11 +196,11 @@ test('the search text of a request has at most 1000 characters', async () => {
 test.each([
   [256_000, false],
   [256_001, true],
-])('at most 256 kB of an answer are kept: %i bytes, isCut %s', (bytes, isCut) => {
+])('at most 256 kB of a response are kept: %i bytes, isCut %s', (bytes, isCut) => {
   const request = { id: 1, path: '', query: {}, headers: {}, isBodyCut: true, bodySize: 0 }
   const text = 'é'.repeat(128_000) + 'e'.repeat(bytes - 256_000)
-  const { answer } = requestView({ request, answer: { headers: {}, body: text } } as never)
-  expect(answer?.body).toEqual({ text: 'é'.repeat(128_000), bytes, isCut })
+  const { response } = requestView({ request, response: { headers: {}, body: text } } as never)
+  expect(response?.body).toEqual({ text: 'é'.repeat(128_000), bytes, isCut })
 })
 
 describe('the latest rows', () => {
@@ -246,24 +246,24 @@ describe('the latest rows', () => {
 test('the size of a request includes its texts', () => {
   const body = (length: number) => ({ text: 'x'.repeat(length), bytes: 0, isCut: false })
   const bare = requestSize({ text: 't' } as never)
-  const full = { text: 't', curl: 'c'.repeat(10), body: body(100), answer: { headers: {}, body: body(1000) } }
+  const full = { text: 't', curl: 'c'.repeat(10), body: body(100), response: { headers: {}, body: body(1000) } }
   expect(requestSize(full as never)).toBe(bare + 1110)
 })
 
 test('the changes contain the number of discarded requests', async () => {
-  const { act, answerOf, changes, url } = await openConsole()
+  const { act, responseOf, changes, url } = await openConsole()
   const body = 'n'.repeat(256_000)
   for (let number = 1; number <= 100; number++) await fetch(`${url}/nowhere`, { method: 'POST', body })
   const { requests } = await changes()
   expect(requests.kept).toBe(requests.rows.length)
   expect(requests.kept + requests.discarded).toBe(100)
   expect(requests.discarded).toBeGreaterThan(0)
-  expect(await answerOf('readRequest', { key: '1' })).toEqual({ error: 'This request is no longer stored.' })
+  expect(await responseOf('readRequest', { key: '1' })).toEqual({ error: 'This request is no longer stored.' })
   expect((await act('readRequest', { key: '100' })).body?.text).toBe(body)
 })
 
 test('faults are listed, counted down and cancelled', async () => {
-  const { act, answerOf, changes, client } = await openConsole()
+  const { act, responseOf, changes, client } = await openConsole()
   await act('addFault', { on: 'getCampaignInfo', kind: 'status', times: 2, status: 599 })
   await act('addFault', { on: '*', kind: 'delay', times: null, delayMs: 0 })
   const { revision, state } = await changes()
@@ -279,15 +279,17 @@ test('faults are listed, counted down and cancelled', async () => {
   expect(later.state?.faults.map(({ remaining }) => remaining)).toEqual([1, null])
   await act('cancelFault', { key: faults[1]?.key ?? '' })
   expect((await changes()).state?.faults).toMatchObject([{ key: faults[0]?.key }])
-  expect(await answerOf('cancelFault', { key: faults[1]?.key ?? '' })).toEqual({ error: 'This fault is already off.' })
+  expect(await responseOf('cancelFault', { key: faults[1]?.key ?? '' })).toEqual({
+    error: 'This fault is already off.',
+  })
 })
 
 test.each([{ status: 600 }, { status: 200.5 }, { times: 1.5 }, { delayMs: Number.NaN }])(
   'a fault with %j is refused',
   async (wrong) => {
-    const { answerOf, service } = await openConsole()
-    const answer = await answerOf('addFault', { on: '*', kind: 'status', times: 1, status: 500, ...wrong })
-    expect(answer).toHaveProperty('error')
+    const { responseOf, service } = await openConsole()
+    const response = await responseOf('addFault', { on: '*', kind: 'status', times: 1, status: 500, ...wrong })
+    expect(response).toHaveProperty('error')
     expect(service.faults).toEqual([])
   },
 )
@@ -297,13 +299,13 @@ test.each([
   ['readUser', { ...LINUS, account: 'nobody' }, 'There is no such user.'],
   ['readRequest', { key: 'console-9' }, 'This request is no longer stored.'],
   ['readDelivery', { key: '9' }, 'This delivery is no longer stored.'],
-  ['removeWebhook', { hook_id: 'none' }, 'This endpoint has been removed.'],
-  ['saveWebhook', endpoint('http://127.0.0.1:1/', { hook_id: 'none' }), 'This endpoint has been removed.'],
-  ['testWebhook', { account: 'ada', hook_id: 'none' }, 'This endpoint has been removed.'],
+  ['removeWebhook', { hook_id: 'none' }, 'This webhook has been removed.'],
+  ['saveWebhook', endpoint('http://127.0.0.1:1/', { hook_id: 'none' }), 'This webhook has been removed.'],
+  ['testWebhook', { account: 'ada', hook_id: 'none' }, 'This webhook has been removed.'],
   ['loadSeed', { seed: [] }, 'A seed is a JSON object. "Save seed" writes one.'],
 ] as const)('%s with %j: %s', async (name, argument, error) => {
-  const { answerOf } = await openConsole()
-  expect(await answerOf(name, argument as never)).toEqual({ error })
+  const { responseOf } = await openConsole()
+  expect(await responseOf(name, argument as never)).toEqual({ error })
 })
 
 test('each campaign lists its own users', async () => {
@@ -320,12 +322,12 @@ test('an event finds a user by the account, but not a user of another campaign',
     { id: 'first', users: [{ account: 'u', platform: 'p' }] },
     { id: 'second', actions: [{ id: 'a' }], users: [{ account: 'u', platform: 'q' }] },
   ]
-  const { act, answerOf, service } = await openConsole({ campaigns } as never)
+  const { act, responseOf, service } = await openConsole({ campaigns } as never)
   service.registerWebhook({ hook_id: 'h', url: 'http://127.0.0.1:1/' })
   const emitted = { kind: 'action_completed', pid: 'second', account: 'u', item: 'a' } as const
-  expect(await act('emit', emitted)).toEqual({ sent: 1 })
+  expect(await act('emit', emitted)).toMatchObject({ deliveries: [expect.any(String)] })
   const nobody = { kind: 'action_completed', pid: 'second', account: 'x', item: 'a' } as const
-  expect(await answerOf('emit', nobody)).toEqual({
+  expect(await responseOf('emit', nobody)).toEqual({
     error: 'There is no user "x" in the campaign "second".',
     field: 'account',
   })
@@ -354,6 +356,6 @@ test('an endpoint of a loaded seed keeps its registered secret, even if CAMPAIGN
 })
 
 test.each([[{ webhooks: 'none' }], [{ webhooks: [7] }]])('the seed %j is refused by the service', async (seed) => {
-  const { answerOf } = await openConsole({ secret: 'of the environment' })
-  expect(await answerOf('loadSeed', { seed })).toMatchObject({ error: expect.stringMatching(/^webhooks/) })
+  const { responseOf } = await openConsole({ secret: 'of the environment' })
+  expect(await responseOf('loadSeed', { seed })).toMatchObject({ error: expect.stringMatching(/^webhooks/) })
 })

@@ -16,7 +16,15 @@ const SECRET = 'a secret of the webhook'
 const DESKTOP = { width: 1400, height: 900 }
 const PHONE = { width: 390, height: 844 }
 const PATHS = ['/', '/users', '/users/demo/discord/ada', '/users/demo', '/requests', '/requests/1', '/webhooks']
-const MORE_PATHS = ['/webhooks/new', '/faults', '/clock', '/start', '/nowhere/at/all']
+const MORE_PATHS = [
+  '/webhooks/new',
+  '/webhooks/test',
+  '/webhooks/send',
+  '/faults',
+  '/clock',
+  '/start',
+  '/nowhere/at/all',
+]
 const WALLET = '0x52908400098527886E0F7030069857D2E4169EE7'
 
 describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a browser', () => {
@@ -95,12 +103,18 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
 
   const heading = (page: Page, name: string) => page.getByRole('heading', { name })
 
-  test('the overview shows every section, and a code sample until the first call arrives', async () => {
+  test('each section has its heading, and the home shows a code sample until the first call arrives', async () => {
     const { url, client } = await dev()
     const page = await open(url)
-    for (const name of ['Users', 'Requests', 'Webhooks', 'Faults', 'Clock']) {
-      expect([name, await heading(page, name).count()]).toEqual([name, 1])
+    for (const name of ['Users', 'Webhooks', 'Faults', 'Clock', 'Requests']) {
+      await page
+        .getByRole('link', { name: new RegExp(`^${name}`) })
+        .first()
+        .click()
+      await page.getByRole('heading', { name, exact: true }).waitFor()
     }
+    await page.goto(url)
+    await heading(page, 'Requests').waitFor()
     const sample = await page.locator('.start pre').first().innerText()
     expect(sample.split('\n')).toHaveLength(3)
     expect(sample).toContain(`baseUrl: '${url}/api/v1'`)
@@ -111,10 +125,10 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     await page.waitForURL(/\/requests\/1$/)
     await expect.poll(() => page.title()).toBe('getCampaignInfo · Requests · campaign-client dev')
     await page.goBack()
-    await heading(page, 'Users').waitFor()
+    await heading(page, 'Requests').waitFor()
   })
 
-  test('the Test tool sends the message, shows it with the answer, and adds it to the deliveries', async () => {
+  test('the Test tool sends the message, shows it with the response, and adds it to the deliveries', async () => {
     const { url } = await dev()
     const page = await open(`${url}/webhooks`)
     await page.getByRole('link', { name: /^Test hook/ }).click()
@@ -131,7 +145,8 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     expect(payload.split('\n').length).toBeGreaterThan(20)
     expect(JSON.parse(payload)).toEqual(JSON.parse(message?.body ?? ''))
     expect(verifyWebhook(SECRET, message?.body ?? '', message?.signature)).toBe(true)
-    await page.locator('.deliveries tbody .mark').getByText('console').waitFor()
+    await form.getByText(`Sent to ${hook}`).waitFor()
+    await page.getByRole('link', { name: /action_completed to .*, delivered/ }).waitFor()
     await form.getByRole('textbox', { name: 'User ID' }).fill('nobody')
     await form.getByRole('button', { name: 'Test' }).click()
     await form.locator('.field').getByText('There is no user "nobody"').waitFor()
@@ -169,8 +184,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     endpoint.status = 200
     await page.getByRole('button', { name: 'Redeliver' }).click()
     await page.getByText('The message was sent again.').waitFor()
-    await page.getByRole('button', { name: 'Send the same ID again' }).click()
-    await messagesReceived(7)
+    await messagesReceived(6)
     expect(new Set(endpoint.messages.map(({ body }) => body)).size).toBe(1)
   })
 
@@ -207,7 +221,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     expect(curl).toContain('"id":"it\'\\\'\'s"')
     expect(curl).toContain('CAMPAIGN_ACCESS_TOKEN:-dev}')
     await page.keyboard.press('Escape')
-    await page.waitForURL(/\/requests$/)
+    await page.waitForURL(/\/requests\?show=refused$/)
   })
 
   test('JSON can be collapsed, and a long value is cut and shows its size', async () => {
@@ -241,8 +255,9 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     await page.getByRole('textbox', { name: 'Only campaigns' }).fill('demo')
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByText('only demo').waitFor()
+    await page.getByRole('link', { name: 'Send an event' }).click()
     const form = page.getByRole('form', { name: 'Send an event' })
-    await form.getByRole('textbox', { name: 'Account' }).fill('ada')
+    await form.getByRole('textbox', { name: 'User ID' }).fill('ada')
     await form.getByRole('button', { name: 'Send' }).click()
     await page.getByRole('link', { name: /action_completed/ }).waitFor()
     const [message] = await messagesReceived(1)
@@ -251,7 +266,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     await page.getByRole('button', { name: 'Keep it' }).click()
     await page.getByRole('button', { name: 'Remove mine' }).click()
     await page.getByRole('button', { name: 'Remove it' }).click()
-    await page.getByText('No endpoint is registered').waitFor()
+    await page.getByText('No webhook is registered').waitFor()
   })
 
   test('a fault is switched on, shown in the navigation, counted down and switched off', async () => {
@@ -280,9 +295,15 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     writeFileSync(seed, JSON.stringify({ campaigns: [{ id: 'other', users: [{ account: 'u', platform: 'p' }] }] }))
     const page = await open(url)
     await page.locator('input[type=file]').setInputFiles(seed)
+    const dialog = page.getByRole('dialog', { name: 'Load this seed?' })
+    await dialog.getByText('seed.json replaces campaigns, users, awards and webhooks').waitFor()
+    await page.locator('dialog button:focus').getByText('Cancel').waitFor()
+    await dialog.getByRole('button', { name: 'Load it' }).click()
     await page.getByText('seed.json was loaded').waitFor()
     expect(await client.getCampaignInfo({ pid: 'other' })).toMatchObject({ id: 'other' })
     await page.getByRole('button', { name: 'Reset' }).press('Enter')
+    await page.getByText('the webhooks and secrets that you entered').waitFor()
+    await page.locator('dialog button:focus').getByText('Cancel').waitFor()
     await page.getByRole('button', { name: 'Reset everything' }).press('Enter')
     await page.getByText('The service was reset').waitFor()
     expect(await client.getCampaignInfo({ pid: 'demo' })).toMatchObject({ id: 'demo' })
@@ -303,7 +324,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     await page.getByRole('link', { name: 'Back to the list' }).click()
     await page.waitForURL(/\/users$/)
     await stop()
-    await page.getByRole('alert').getByText('The service does not answer').waitFor()
+    await page.getByRole('alert').getByText('The service does not respond').waitFor()
     // The browser logs each failed request.
     pageErrors.length = 0
   })
@@ -317,6 +338,181 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     await page.evaluate("document.getElementById('main').scrollTo(0, 1e6)")
     await page.locator('tbody a[href="/requests/1"]').waitFor()
     expect(await page.locator('tbody tr').count()).toBeLessThan(150)
+  })
+
+  /** Returns the top of the row of the open item, and whether it is in view. */
+  const rowPlace = (page: Page, selector = 'tr:has([aria-current])') =>
+    page.evaluate<{ top: number; isVisible: boolean }>(`(() => {
+      const { top, bottom } = document.querySelector('${selector}').getBoundingClientRect()
+      return { top, isVisible: top >= 0 && bottom <= innerHeight }
+    })()`)
+
+  test('a filter stays while an item is opened and closed; the row keeps its place and gets the focus back', async () => {
+    const { url, client } = await dev()
+    for (let number = 1; number <= 120; number++) {
+      await client.updateUser({ account: `user-${number}`, platform: 'discord', pid: 'demo', name: 'n' })
+    }
+    const page = await open(`${url}/requests?find=user-1`)
+    const link = page.locator('a[data-to="/requests/100"]')
+    await link.waitFor()
+    await page.evaluate("document.getElementById('main').scrollTo(0, 400)")
+    const before = await rowPlace(page, 'tr:has(a[data-to="/requests/100"])')
+    expect(before.isVisible).toBe(true)
+    for (const close of ['Escape', 'the button'] as const) {
+      await link.click()
+      await page.waitForURL(/\/requests\/100\?find=user-1$/)
+      await page.locator('.pane').getByText('user-100').first().waitFor()
+      expect((await rowPlace(page)).top).toBeCloseTo(before.top, 0)
+      if (close === 'Escape') await page.keyboard.press('Escape')
+      else await page.getByRole('link', { name: 'Close' }).click()
+      await page.waitForURL(/\/requests\?find=user-1$/)
+      await page.locator('a[data-to="/requests/100"]:focus').waitFor()
+      expect((await rowPlace(page, 'tr:has(:focus)')).top).toBeCloseTo(before.top, 0)
+    }
+  })
+
+  test('an item that is opened by its address is scrolled into view', async () => {
+    const { url, client } = await dev()
+    for (let number = 1; number <= 200; number++) await client.getCampaignInfo({ pid: 'demo' })
+    const page = await open(`${url}/requests/7`)
+    await expect.poll(async () => page.locator('tr:has([aria-current])').count()).toBe(1)
+    await expect.poll(async () => (await rowPlace(page)).isVisible).toBe(true)
+    // New requests do not move it.
+    const { top } = await rowPlace(page)
+    await client.getCampaignInfo({ pid: 'demo' })
+    await page.locator('nav').getByText('201').waitFor()
+    expect((await rowPlace(page)).top).toBeCloseTo(top, 0)
+  })
+
+  test('with a delivery open, the rows of the others still tell them apart', async () => {
+    endpoint.status = 503
+    const { url, client } = await dev(['--webhook', hook, '--webhook', hook.replace('127.0.0.1', 'localhost')])
+    await client.rewardWallet({ address: WALLET, pid: 'demo', id: 'a', xp: 5 })
+    await messagesReceived(2)
+    const page = await open(`${url}/webhooks`)
+    await page.getByRole('link', { name: /localhost/ }).click()
+    await page.locator('.pane .timeline').waitFor()
+    const shown = await page.evaluate<string[]>(
+      "[...document.querySelectorAll('.deliveries thead th')].filter((cell) => cell.offsetWidth > 0).map((cell) => cell.innerText)",
+    )
+    expect(shown).toEqual(['Time', 'Event', 'User ID', 'URL', 'Status', 'State', 'Next attempt'])
+    const row = page.locator('tr:has([aria-current])')
+    expect(await row.innerText()).toMatch(/localhost:\d+[\s\S]*503[\s\S]*waiting[\s\S]*of 5/)
+    const cut = await page.evaluate<string[]>(
+      "[...document.querySelectorAll('.deliveries :is(td, th)')].filter((cell) => cell.scrollWidth > cell.clientWidth + 1).map((cell) => cell.innerText)",
+    )
+    expect(cut).toEqual([])
+  })
+
+  test('a half-filled form survives Escape, and text in a row can be selected', async () => {
+    const { url, client } = await dev()
+    await client.getCampaignInfo({ pid: 'demo' })
+    const page = await open(`${url}/webhooks/new`)
+    const field = page.getByRole('textbox', { name: 'Hook ID' })
+    await field.fill('mine')
+    await field.press('Escape')
+    await page.getByText('The form has text that was not sent').waitFor()
+    await field.fill('')
+    await field.press('Escape')
+    await page.waitForURL(/\/webhooks$/)
+    await page.goto(`${url}/requests`)
+    await page.locator('.subject bdi').first().waitFor()
+    const { x, y } = await page.evaluate<{ x: number; y: number }>(
+      "(({ left, right, top }) => ({ x: right, y: top + 5 }))(document.querySelector('.subject bdi').getBoundingClientRect())",
+    )
+    await page.mouse.move(x, y)
+    await page.mouse.down()
+    await page.mouse.move(x - 60, y)
+    await page.mouse.up()
+    expect(await page.evaluate('String(getSelection())')).toMatch(/demo/)
+    await page.evaluate('getSelection().removeAllRanges()')
+    await page.locator('td.subject').first().click()
+    await page.waitForURL(/\/requests\/1$/)
+  })
+
+  test('a redelivered message, its copy and the call that caused it are linked', async () => {
+    endpoint.status = 503
+    const { url, client } = await dev()
+    await client.rewardWallet({ address: WALLET, pid: 'demo', id: 'a', xp: 5 })
+    await messagesReceived(1)
+    const page = await open(`${url}/webhooks`)
+    await page.getByRole('link', { name: /reward_claimed to .*, waiting/ }).click()
+    expect(await page.locator('.timeline li').count()).toBe(2)
+    await page.goto(`${url}/clock`)
+    for (let retries = 1; retries <= 4; retries++) {
+      await page.getByRole('button', { name: 'To the next retry' }).click()
+      await messagesReceived(retries + 1)
+    }
+    endpoint.status = 200
+    await page.goto(`${url}/webhooks`)
+    await page.getByRole('link', { name: /undelivered/ }).click()
+    await page.getByRole('button', { name: 'Redeliver' }).click()
+    await page.getByRole('link', { name: /, redelivered/ }).waitFor()
+    const pane = page.locator('.pane')
+    await pane.getByText('Other deliveries of this message').waitFor()
+    await pane.getByRole('link', { name: 'reward_claimed' }).click()
+    await pane.getByText('redelivered').first().waitFor()
+    // A delivered or undelivered message lists only the attempts that were made.
+    expect(await page.locator('.timeline li').count()).toBe(5)
+    await pane.getByRole('link', { name: 'rewardWallet' }).click()
+    await page.waitForURL(/\/requests\/1$/)
+    await pane.getByText('Messages that followed').waitFor()
+    await pane.getByRole('link', { name: 'reward_claimed' }).waitFor()
+  })
+
+  test('the attempts of one call stand together, and a list can be cleared', async () => {
+    const { url, client } = await dev()
+    const page = await open(`${url}/faults`)
+    await page.getByLabel('Times').fill('1')
+    await page.getByRole('button', { name: 'Switch on' }).click()
+    await page.getByText('1 left').waitFor()
+    const failing = { address: WALLET, pid: 'demo', id: 'a', xp: 5 }
+    await client.rewardWallet(failing).catch(() => {})
+    await client.getCampaignInfo({ pid: 'demo' })
+    await client.rewardWallet(failing)
+    await page.goto(`${url}/requests`)
+    const operations = () =>
+      page.evaluate<string[]>("[...document.querySelectorAll('td.operation')].map((cell) => cell.innerText)")
+    await expect.poll(operations).toEqual(['rewardWallet · attempt 2', 'rewardWallet', 'getCampaignInfo'])
+    await page.getByRole('button', { name: 'Clear the requests' }).click()
+    await page.getByText('Calls from your code appear here').waitFor()
+    expect(await client.getCampaignPoints({ pid: 'demo' })).toMatchObject({ total_points: 1270 })
+  })
+
+  test('times of another day have their date, and a mended secret comes with a note on waiting retries', async () => {
+    endpoint.status = 503
+    const { url, client } = await dev()
+    await client.rewardWallet({ address: WALLET, pid: 'demo', id: 'a', xp: 5 })
+    const page = await open(`${url}/webhooks`)
+    await page.getByRole('link', { name: /^Edit/ }).click()
+    await page.getByLabel('Secret', { exact: true }).fill('the mended secret')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Retries that wait keep the signature of the old secret').waitFor()
+    await page.goto(`${url}/clock`)
+    await page.getByRole('button', { name: '+ 1 day' }).click()
+    await page.getByText('The clock has moved by 1 day.').waitFor()
+    await client.getCampaignInfo({ pid: 'demo' })
+    await page.goto(`${url}/requests`)
+    await page.locator('.requests.dated').waitFor()
+    expect(await page.locator('td.at').first().innerText()).toMatch(/^\d+ [A-Z][a-z]+ \d\d:\d\d:\d\d$/)
+  })
+
+  test('a fault of webhook deliveries is switched on, and the attempt shows it', async () => {
+    const { url } = await dev()
+    const page = await open(`${url}/faults`)
+    await page.getByLabel('On', { exact: true }).selectOption('delivery')
+    await page.getByLabel('Kind').selectOption('missing_field')
+    await page.getByLabel('Field').fill('event.data.xp')
+    await page.getByRole('button', { name: 'Switch on' }).click()
+    await page.getByText('webhook delivery: missing field event.data.xp').waitFor()
+    await page.goto(`${url}/users/demo/discord/linus`)
+    await page.getByRole('button', { name: 'Complete connect-wallet' }).click()
+    const [message] = await messagesReceived(1)
+    expect(JSON.parse(message?.body ?? '').event.data).not.toHaveProperty('xp')
+    expect(verifyWebhook(SECRET, message?.body ?? '', message?.signature)).toBe(true)
+    await page.goto(`${url}/webhooks`)
+    await page.getByRole('link', { name: /action_completed/ }).click()
+    await page.getByText('fault: missing field').waitFor()
   })
 
   test('values from outside are shown as text and never executed', async () => {
@@ -351,7 +547,8 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     await messagesReceived(1)
     const page = await open(url, viewport, scheme)
     await page.evaluate(axeSource())
-    for (const path of [...PATHS, ...MORE_PATHS]) {
+    const deliveries = (await (await fetch(`${url}/control/deliveries`)).json()) as [{ deliveryId: string }]
+    for (const path of [...PATHS, ...MORE_PATHS, `/webhooks/deliveries/${deliveries[0].deliveryId}`]) {
       if (path !== '/')
         await page.evaluate(`history.pushState(null, '', '${path}'); dispatchEvent(new Event('popstate'))`)
       await page.evaluate('new Promise((resolve) => setTimeout(resolve, 50))')

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { CampaignClient } from 'campaign-client'
 import { type CampaignServiceOptions, createCampaignService, createManualClock } from 'campaign-client/testing'
 import { onTestFinished } from 'vitest'
-import type { ActionAnswer, ActionName, ActionRequest, ActionResult, Changes } from '../../src/console/protocol.ts'
+import type { ActionName, ActionRequest, ActionResponse, ActionResult, Changes } from '../../src/console/protocol.ts'
 import { createConsole } from '../../src/console/server/index.ts'
 
 export const LINUS = { account: 'linus', platform: 'discord', pid: 'demo' }
@@ -23,7 +23,7 @@ export async function openConsole({ secret, reachable = /./, campaigns }: Option
     clock,
     secret,
     page: { script: 'the script', style: 'the style' },
-    setup: { operations: [], hasSecret: secret !== undefined },
+    setup: { operations: [], hasSecret: secret !== undefined, acceptsAnyToken: true },
     allowedHosts: ['Campaign.Test'],
     requireReachable(target) {
       if (!reachable.test(target)) throw new Error(`${target} is not this machine`)
@@ -37,26 +37,26 @@ export async function openConsole({ secret, reachable = /./, campaigns }: Option
     await close()
   })
   const base = url.replace('/api/v1', '')
-  async function answerOf<Name extends ActionName>(name: Name, argument: ActionRequest<Name>) {
+  async function responseOf<Name extends ActionName>(name: Name, argument: ActionRequest<Name>) {
     const headers = { 'content-type': 'application/json' }
     const response = await fetch(`${base}/console/do/${name}`, {
       method: 'POST',
       headers,
       body: JSON.stringify(argument),
     })
-    return (await response.json()) as ActionAnswer<Name>
+    return (await response.json()) as ActionResponse<Name>
   }
   return {
-    ...{ url, base, service, clock, answerOf },
+    ...{ url, base, service, clock, responseOf },
     client: new CampaignClient({ baseUrl: url, accessToken: 'any', maxRetries: 0 }),
     changes: async (since = ''): Promise<Changes> => (await fetch(`${base}/console/changes?since=${since}`)).json(),
     async act<Name extends ActionName>(
       name: Name,
       argument: ActionRequest<Name>,
     ): Promise<Awaited<ActionResult<Name>>> {
-      const answer = await answerOf(name, argument)
-      if ('error' in answer) throw new Error(answer.error)
-      return answer.data as Awaited<ActionResult<Name>>
+      const response = await responseOf(name, argument)
+      if ('error' in response) throw new Error(response.error)
+      return response.data as Awaited<ActionResult<Name>>
     },
   }
 }

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import type { DeliveryRow } from '../../src/console/protocol.ts'
 import { endpoint, LINUS, openConsole, receiver, WALLET } from './open-console.ts'
 
-/** Sends a request with headers that `fetch` does not allow. Returns the status and the body of the answer. */
+/** Sends a request with headers that `fetch` does not allow. Returns the status and the body of the response. */
 const send = (url: string, method: string, headers: Readonly<Record<string, string>>) =>
   new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
     request(url, { method, headers }, async (response) => {
@@ -121,8 +121,8 @@ test('reset removes requests and deliveries, and resets the clock', async () => 
 
 test('a failed delivery is shown with its attempts, and the clock can advance to its next retry', async () => {
   const { messages, url } = await receiver(503)
-  const { act, answerOf, changes, service } = await openConsole({ secret: 'of the environment' })
-  expect(await answerOf('advanceToNextRetry', {})).toEqual({ error: 'No retry is scheduled.' })
+  const { act, responseOf, changes, service } = await openConsole({ secret: 'of the environment' })
+  expect(await responseOf('advanceToNextRetry', {})).toEqual({ error: 'No retry is scheduled.' })
   await act('saveWebhook', endpoint(url))
   await act('completeTask', { ...LINUS, aid: 'connect-wallet' })
   await service.settle()
@@ -136,10 +136,10 @@ test('a failed delivery is shown with its attempts, and the clock can advance to
   const { body, signature, attemptsMade } = await act('readDelivery', { key: row.key })
   expect([body, signature]).toEqual([messages[1]?.body, messages[1]?.signature])
   expect(attemptsMade).toMatchObject([
-    { ok: false, status: 503, answer: 'thanks' },
+    { ok: false, status: 503, response: 'thanks' },
     { ok: false, status: 503 },
   ])
-  expect(await answerOf('readDelivery', { key: 'gone' })).toEqual({ error: 'This delivery is no longer stored.' })
+  expect(await responseOf('readDelivery', { key: 'gone' })).toEqual({ error: 'This delivery is no longer stored.' })
 })
 
 test('an event is sent to the endpoints of its scope, and changes no progress', async () => {
@@ -147,12 +147,14 @@ test('an event is sent to the endpoints of its scope, and changes no progress', 
   const { act, changes, service } = await openConsole()
   const event = { kind: 'quest_completed', pid: 'demo', account: ' ada ', item: 'welcome' } as const
   await act('saveWebhook', endpoint(url, { scope: 'another scope' }))
-  expect(await act('emit', event)).toEqual({ sent: 0 })
+  expect(await act('emit', event)).toMatchObject({ deliveries: [] })
   await act('saveWebhook', endpoint(url, { newId: 'first' }))
   await act('saveWebhook', endpoint(url, { newId: 'second', campaigns: ['demo'] }))
   const before = service.state
-  expect(await act('emit', event)).toEqual({ sent: 2 })
-  expect(await act('emit', { ...event, kind: 'action_completed', item: 'follow' })).toEqual({ sent: 2 })
+  expect(await act('emit', event)).toMatchObject({ deliveries: [expect.any(String), expect.any(String)] })
+  expect(await act('emit', { ...event, kind: 'action_completed', item: 'follow' })).toMatchObject({
+    deliveries: [expect.any(String), expect.any(String)],
+  })
   expect(service.state).toEqual(before)
   await service.settle()
   expect(messages.map(({ body }) => JSON.parse(body).event.type).sort()).toEqual([
@@ -167,14 +169,14 @@ test('an event is sent to the endpoints of its scope, and changes no progress', 
 
 test('an endpoint can be removed once, and an unreachable or removed endpoint cannot be saved', async () => {
   const { url } = await receiver()
-  const { act, answerOf, service } = await openConsole({ reachable: /127\.0\.0\.1/ })
+  const { act, responseOf, service } = await openConsole({ reachable: /127\.0\.0\.1/ })
   await act('saveWebhook', endpoint(url, { newId: ' mine ' }))
   expect(service.webhooks.map(({ hook_id }) => hook_id)).toEqual(['mine'])
   await act('removeWebhook', { hook_id: 'mine' })
-  const removed = { error: 'This endpoint has been removed.' }
-  expect(await answerOf('removeWebhook', { hook_id: 'mine' })).toEqual(removed)
-  expect(await answerOf('saveWebhook', endpoint(url, { hook_id: 'mine' }))).toEqual(removed)
-  expect(await answerOf('saveWebhook', endpoint('https://shop.example/'))).toEqual({
+  const removed = { error: 'This webhook has been removed.' }
+  expect(await responseOf('removeWebhook', { hook_id: 'mine' })).toEqual(removed)
+  expect(await responseOf('saveWebhook', endpoint(url, { hook_id: 'mine' }))).toEqual(removed)
+  expect(await responseOf('saveWebhook', endpoint('https://shop.example/'))).toEqual({
     error: 'https://shop.example/ is not this machine',
     field: 'urls',
   })
@@ -323,13 +325,13 @@ test('users with the same XP share a rank', async () => {
 test.each([
   ['saveWebhook', endpoint('nonsense'), 'urls', '"nonsense" is not a URL that begins with http:// or https://.'],
   ['saveWebhook', endpoint('javascript:alert(1)'), 'urls', 'is not a URL that begins with http://'],
-  ['saveWebhook', { ...endpoint(''), urls: [] }, 'urls', 'Enter the URL of your endpoint.'],
+  ['saveWebhook', { ...endpoint(''), urls: [] }, 'urls', 'Enter the URL of your webhook.'],
   ['saveWebhook', endpoint('http://127.0.0.1:1/', { scope: ' ' }), 'scope', 'Enter the scope'],
   ['saveWebhook', endpoint('http://127.0.0.1:1/', { campaigns: ['nowhere'] }), 'campaigns', 'no campaign "nowhere"'],
-  ['saveWebhook', endpoint('http://127.0.0.1:1/', { newId: 'taken' }), 'newId', 'Another endpoint has the ID "taken".'],
+  ['saveWebhook', endpoint('http://127.0.0.1:1/', { newId: 'taken' }), 'newId', 'Another webhook has the ID "taken".'],
   ['testWebhook', { account: 'nobody', hook_id: 'taken' }, 'account', 'There is no user "nobody".'],
-  ['testWebhook', { account: ' ', hook_id: 'taken' }, 'account', 'Enter the account of a user.'],
-  ['testWebhook', { account: 'ada', hook_id: 'gone' }, undefined, 'This endpoint has been removed.'],
+  ['testWebhook', { account: ' ', hook_id: 'taken' }, 'account', 'Enter a user ID.'],
+  ['testWebhook', { account: 'ada', hook_id: 'gone' }, undefined, 'This webhook has been removed.'],
   ['emit', { kind: 'action_completed', pid: 'demo', account: 'x', item: 'follow' }, 'account', 'There is no user "x"'],
   ['addFault', { on: '*', kind: 'status', times: 0, status: 500 }, 'times', 'a whole number of at least 1'],
   ['addFault', { on: '*', kind: 'status', times: 1, status: 99 }, 'status', 'from 200 to 599'],
@@ -338,12 +340,86 @@ test.each([
 ] as const)(
   '%s with %j returns an error with its field, without names of methods or parameters',
   async (name, argument, field, message) => {
-    const { answerOf, service } = await openConsole()
+    const { responseOf, service } = await openConsole()
     service.registerWebhook({ hook_id: 'taken', url: 'http://127.0.0.1:1/' })
-    const answer = await answerOf(name, argument as never)
-    expect(answer).toMatchObject({ error: expect.stringContaining(message), ...(field !== undefined && { field }) })
-    expect(answer).not.toMatchObject({
+    const response = await responseOf(name, argument as never)
+    expect(response).toMatchObject({ error: expect.stringContaining(message), ...(field !== undefined && { field }) })
+    expect(response).not.toMatchObject({
       error: expect.stringMatching(/\b(?:aid|pid|hook_id|completeTask|registerWebhook)\b/),
     })
   },
 )
+
+test('a delivery names the request that caused it; a redelivery has no cause', async () => {
+  const { url } = await receiver()
+  const { act, client, changes } = await openConsole()
+  await act('saveWebhook', endpoint(url))
+  await client.rewardWallet({ address: WALLET, pid: 'demo', id: 'a', xp: 5 })
+  await act('completeTask', { ...LINUS, aid: 'connect-wallet' })
+  const [first] = (await changes()).deliveries.rows as [DeliveryRow]
+  await act('redeliver', { key: first.key })
+  await client.getCampaignInfo({ pid: 'demo' })
+  expect((await changes()).deliveries.rows.map(({ cause }) => cause)).toEqual(['1', 'console-1', undefined])
+})
+
+test('the same request soon after a failure is a further attempt of its call', async () => {
+  const { clock, client, changes, service } = await openConsole()
+  const call = () => client.getCampaignInfo({ pid: 'demo' }).catch(() => undefined)
+  service.fail({ on: 'getCampaignInfo', kind: 'status', status: 503, times: 2 })
+  service.fail({ on: 'getCampaignPoints', kind: 'reset' })
+  await call()
+  await client.getCampaignPoints({ pid: 'demo' }).catch(() => undefined)
+  await call()
+  await call()
+  await call()
+  await clock.advance(60_001)
+  await client.getCampaignPoints({ pid: 'demo' })
+  const { rows } = (await changes()).requests
+  expect(rows.map(({ key, attempt, firstKey }) => [key, attempt, firstKey])).toEqual([
+    ['1', undefined, undefined],
+    ['2', undefined, undefined],
+    ['3', 2, '1'],
+    ['4', 3, '1'],
+    // The call before succeeded, so this is another call.
+    ['5', undefined, undefined],
+    // The failure is more than a minute ago.
+    ['6', undefined, undefined],
+  ])
+})
+
+test('the curl command of a delivery sends the same message with its signature', async () => {
+  const { messages, url } = await receiver()
+  const { act, changes, service } = await openConsole({ secret: 'of the environment' })
+  await act('saveWebhook', endpoint(url))
+  await act('completeTask', { ...LINUS, aid: 'connect-wallet' })
+  await service.settle()
+  const [row] = (await changes()).deliveries.rows as [DeliveryRow]
+  const { curl = '' } = await act('readDelivery', { key: row.key })
+  await promisify(execFile)('sh', ['-c', curl], { env: { PATH: process.env.PATH }, timeout: 20_000 })
+  expect(messages).toHaveLength(2)
+  expect(messages[1]).toEqual(messages[0])
+})
+
+test('a list can be emptied; the other list and the state of the service stay', async () => {
+  const { url } = await receiver()
+  const { act, client, changes, service } = await openConsole()
+  await act('saveWebhook', endpoint(url))
+  await client.rewardWallet({ address: WALLET, pid: 'demo', id: 'a', xp: 5 })
+  await service.settle()
+  const { revision } = await changes()
+  await act('emptyList', { list: 'deliveries' })
+  const after = await changes(revision)
+  expect([after.isFull, after.deliveries.rows, after.requests.kept]).toEqual([true, [], 1])
+  expect(service.state.awards).toHaveLength(1)
+})
+
+test('the row of a delivery names the fault of its latest affected attempt', async () => {
+  const { url } = await receiver(503)
+  const { act, changes, clock, service } = await openConsole()
+  await act('saveWebhook', endpoint(url))
+  await act('addFault', { on: 'delivery', kind: 'bad_signature' })
+  await act('completeTask', { ...LINUS, aid: 'connect-wallet' })
+  await service.settle()
+  await clock.advance(5000)
+  expect((await changes()).deliveries.rows).toMatchObject([{ attempts: 2, fault: 'bad_signature' }])
+})

@@ -21,7 +21,7 @@ export const clusterMissing =
 export interface RedisCluster {
   readonly password: string
   readonly nodes: readonly { readonly host: string; readonly port: number }[]
-  /** Sends a command to one node. Resolves to the text of the answer. */
+  /** Sends a command to one node. Resolves to the text of the response. */
   command(node: number, ...args: string[]): Promise<string>
   stop(): Promise<void>
 }

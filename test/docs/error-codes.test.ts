@@ -27,6 +27,7 @@ const codes = Object.keys({
   invalid_utf8: true,
   invalid_json: true,
   missing_id: true,
+  unexpected_shape: true,
   discard_event: true,
   lease_lost: true,
   run_time_exceeded: true,

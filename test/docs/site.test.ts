@@ -23,7 +23,7 @@ const QUESTIONS: Readonly<Record<string, string>> = {
   'rotate secret': 'recipes/secret-rotation',
   'rate limit': 'retries-and-idempotency',
   'test without account': 'testing',
-  csv: 'command',
+  csv: 'command/award',
   timeout: 'error-codes',
   proxy: 'recipes/client-certificates-and-proxies',
   jest: 'testing',
@@ -33,16 +33,38 @@ const QUESTIONS: Readonly<Record<string, string>> = {
   'how do I award xp': 'bulk-awards',
   leaderboard: 'recipes/leaderboard-mirror',
   season: 'methods/getCampaignPoints',
-  'types of campaign': 'command',
+  'types of campaign': 'command/types',
   cancel: 'getting-started',
   logging: 'recipes/logs',
+  response: 'error-codes',
+  cli: 'command',
+  'base url': 'getting-started',
+  'api key': 'tokens',
+  '429': 'retries-and-idempotency',
+  batch: 'bulk-awards',
+  cloudflare: 'recipes/workers',
+  tunnel: 'webhooks-on-your-machine',
+  ngrok: 'webhooks-on-your-machine',
+  localhost: 'webhooks-on-your-machine',
+  docker: 'webhooks-on-your-machine',
+  upgrade: 'upgrading',
+  mock: 'testing',
+  troubleshooting: 'troubleshooting',
+  'production checklist': 'before-production',
+  sqlite: 'webhook-stores',
+  CampaignClient: 'reference/campaign-client/classes/CampaignClient',
+  createCampaignService: 'reference/campaign-client/testing/functions/createCampaignService',
+  TimeoutError: 'reference/campaign-client/classes/TimeoutError',
 }
 
+/** Titles, which come first. */
+const TITLES = ['Webhooks', 'Bulk awards', 'Tokens', 'Troubleshooting', 'Glossary', 'rewardWallet']
+
 describe.skipIf(skipsWithout('built site', missingSite))('the built site', () => {
-  test('each page has at most 150 kB, and the site has at most 20 MB', () => {
+  test('each page has at most 150 kB, and the site has at most 30 MB', () => {
     const sizes = files.map((file) => [file, statSync(join(SITE, file)).size] as const)
     expect(sizes.filter(([file, size]) => file.endsWith('.html') && size > 150_000)).toEqual([])
-    expect(sizes.reduce((sum, [, size]) => sum + size, 0)).toBeLessThan(20_000_000)
+    expect(sizes.reduce((sum, [, size]) => sum + size, 0)).toBeLessThan(30_000_000)
   })
 
   test('has the OpenAPI document, llms.txt and the Markdown of each guide', () => {
@@ -67,18 +89,23 @@ describe.skipIf(skipsWithout('built site', missingSite))('the built site', () =>
       const found = search(words).slice(0, 3)
       expect(found.map(({ id }) => id.replace(/(?:\.html)?(?:#.*)?$/, ''))).toContain(`/${page}`)
     })
+
+    test.each(TITLES)('for the title “%s”, its page is the first result', (title) => {
+      expect(search(title)[0]).toMatchObject({ title, titles: [] })
+    })
   })
 })
 
 /** One page of each kind. */
 const KINDS = [
   '',
+  'troubleshooting',
   'webhooks',
   'check',
   'CHANGELOG',
   'methods/rewardWallet',
   'examples/quickstart',
-  'reference/index',
+  'reference/',
   'reference/campaign-client/interfaces/CallOptions',
   'reference/campaign-client/testing/msw/index',
   'reference/campaign-client/webhook/postgres/interfaces/PostgresStore',
@@ -110,7 +137,7 @@ describe.skipIf(skipsWithout('built site and browser', missingSite ?? missingBro
   test.each(WINDOWS)('has no accessibility violations, and no line breaks in names: $colorScheme', async (window) => {
     const server = createServer((request, response) => {
       const path = new URL(request.url ?? '', 'http://site').pathname
-      const file = join(SITE, path.endsWith('/') ? `${path}index.html` : path)
+      const file = join(SITE, path.endsWith('/') ? `${path}index.html` : /\.\w+$/.test(path) ? path : `${path}.html`)
       const type = { css: 'text/css', html: 'text/html', js: 'text/javascript' }[file.split('.').at(-1) ?? '']
       if (!existsSync(file)) return response.writeHead(404).end()
       response.writeHead(200, { 'content-type': type ?? 'application/octet-stream' }).end(readFileSync(file))
@@ -120,7 +147,7 @@ describe.skipIf(skipsWithout('built site and browser', missingSite ?? missingBro
       const page = await (await browser.newContext({ ...window, reducedMotion: 'reduce' })).newPage()
       for (const kind of KINDS) {
         const { port } = server.address() as AddressInfo
-        await page.goto(`http://127.0.0.1:${port}/${kind === '' ? '' : `${kind}.html`}`)
+        await page.goto(`http://127.0.0.1:${port}/${kind}`)
         await page.evaluate(axeSource())
         const violations = await page.evaluate(
           'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes[0].html))',

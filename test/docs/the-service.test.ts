@@ -43,7 +43,7 @@ describe.each(Object.entries(contract as Record<string, OperationContract>))('th
 
   test('has every error, or is marked as not shown', () => {
     const line = /\*\*Errors:\*\* ([^*]+)\.$/m.exec(text)?.[1] ?? ''
-    if (path === 'not shown') return expect(text).toContain('its answer are not shown')
+    if (path === 'not shown') return expect(text).toContain('its response are not shown')
     if (errors === 'not shown') return expect(line).toBe('not shown')
     expect(line.match(/\d{3}/g)?.map(Number)).toEqual(errors.statuses)
     for (const string of errors.strings ?? []) {

@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
 import { createCampaignService } from 'campaign-client/testing'
 import { Pool } from 'pg'
-import PgBoss from 'pg-boss'
+import { PgBoss } from 'pg-boss'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Database } from '../databases/database.ts'
 import { ownDatabase } from '../databases/own-database.ts'
@@ -16,26 +17,33 @@ interface Running {
   readonly process: ChildProcess
   readonly url: string
   readonly ended: Promise<unknown>
+  /** The lines of stdout and stderr so far. */
+  readonly lines: string[]
 }
+
+const environment = (databaseUrl: string, baseUrl: string): NodeJS.ProcessEnv => ({
+  ...process.env,
+  DATABASE_URL: databaseUrl,
+  CAMPAIGN_BASE_URL: baseUrl,
+  CAMPAIGN_ACCESS_TOKEN: 'any',
+  PORT: '0',
+})
 
 function start(databaseUrl: string, baseUrl: string): Promise<Running> {
   const child = spawn(process.execPath, [pathOf('examples/award-outbox.ts')], {
-    env: {
-      ...process.env,
-      DATABASE_URL: databaseUrl,
-      CAMPAIGN_BASE_URL: baseUrl,
-      CAMPAIGN_ACCESS_TOKEN: 'any',
-      PORT: '0',
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    env: environment(databaseUrl, baseUrl),
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
   onTestFinished(() => void child.kill('SIGKILL'))
   const ended = new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal)))
+  const lines: string[] = []
+  createInterface({ input: child.stderr }).on('line', (line) => void lines.push(line))
   return new Promise((resolve, reject) => {
-    child.once('exit', () => reject(new Error('the example exited before it listened')))
+    child.once('exit', () => reject(new Error(`the example exited before it listened: ${lines.join('\n')}`)))
     createInterface({ input: child.stdout }).on('line', (line) => {
+      lines.push(line)
       const url = /^listening on (.+)$/.exec(line)?.[1]
-      if (url !== undefined) resolve({ process: child, url, ended })
+      if (url !== undefined) resolve({ process: child, url, ended, lines })
     })
   })
 }
@@ -45,8 +53,9 @@ const wallet = (number: number) => `0x${number.toString(16).padStart(40, '0')}`
 /** Ends the waits of the queue and of the leases. */
 async function endWaits(pool: Pool, boss: PgBoss): Promise<void> {
   await pool.query(`UPDATE pgboss.job SET started_on = started_on - interval '1 hour' WHERE state = 'active'`)
+  await pool.query(`UPDATE pgboss.job SET start_after = now() WHERE state = 'retry'`)
   await pool.query('UPDATE campaign_awards SET lease_until = clock_timestamp() WHERE attempt IS NOT NULL')
-  await boss.maintain()
+  await boss.supervise()
 }
 
 describe.skipIf(skipsWithout(postgres.name, postgres.missing))('award-outbox', () => {
@@ -66,7 +75,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('award-outbox', (
     const reachPoint = () => {
       if (--pointsUntilKill === 0) kill()
     }
-    // A critical point: the service has made an award, but has not sent the answer.
+    // A critical point: the service has made an award, but has not sent the response.
     service.subscribe((event) => {
       if (event.kind === 'request_answered') reachPoint()
     })
@@ -74,9 +83,9 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('award-outbox', (
     const placed: string[] = []
     const place = async (url: string) => {
       const body = JSON.stringify({ wallet: wallet(++orders), xp: orders })
-      const answer = fetch(`${url}/orders`, { method: 'POST', body })
+      const placing = fetch(`${url}/orders`, { method: 'POST', body })
       reachPoint()
-      const response = await answer.catch(() => undefined)
+      const response = await placing.catch(() => undefined)
       if (response === undefined) return
       expect(response.status).toBe(201)
       placed.push(((await response.json()) as { order: string }).order)
@@ -116,5 +125,54 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('award-outbox', (
     expect(awarded).toEqual(rows.map(({ wallet, xp }) => `${wallet} ${xp}`).sort())
     const totals = service.state.entries.filter(({ account }) => account.startsWith('0x')).map(({ xp }) => xp)
     expect(totals.sort((a, b) => a - b)).toEqual(rows.map(({ xp }) => xp).sort((a, b) => a - b))
+  })
+
+  test('retries for days, logs each failure, and keeps awards that cannot succeed', { timeout: 120_000 }, async () => {
+    const database: Database = await postgres.start()
+    onTestFinished(() => database.stop())
+    const databaseUrl = await ownDatabase(database)
+    const pool = new Pool({ connectionString: databaseUrl, max: 2 })
+    onTestFinished(() => pool.end())
+    const service = createCampaignService()
+    const server = await service.listen()
+    onTestFinished(() => server.close())
+    const run = async (command: string) => {
+      const { stdout } = await promisify(execFile)(process.execPath, [pathOf('examples/award-outbox.ts'), command], {
+        env: environment(databaseUrl, server.url),
+      })
+      return stdout.trim().split('\n')
+    }
+    const running = await start(databaseUrl, server.url)
+    const place = async (xp: number) => {
+      const body = JSON.stringify({ wallet: wallet(xp), xp })
+      const response = await fetch(`${running.url}/orders`, { method: 'POST', body })
+      return ((await response.json()) as { order: string }).order
+    }
+
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 401 })
+    const retried = await place(50)
+    await expect.poll(() => running.lines, { timeout: 60_000 }).toContain(`order ${retried}: awarded`)
+    expect(running.lines).toContainEqual(
+      expect.stringMatching(`^order ${retried}: will be retried: awardOne: .*HTTP 401`),
+    )
+    // The guard of the example forbids 5 000 XP. A retry would fail in the same way.
+    const failed = await place(5_000)
+    const message = expect.stringMatching(/awardOne: xp .* maxXpPerAward/)
+    await expect.poll(async () => (await run('failed')).at(-1), { timeout: 60_000 }).toBe('1 failed')
+    expect(running.lines).toContainEqual(
+      expect.stringMatching(`^order ${failed}: failed: awardOne: xp .*maxXpPerAward`),
+    )
+    expect((await run('failed'))[0]).toEqual(message)
+    expect((await run('failed'))[0]).toContain(`order ${failed}:`)
+    expect(await run('replay')).toEqual(['1 replayed'])
+
+    const { rows } = await pool.query(
+      "SELECT retry_limit, retry_delay_max FROM pgboss.queue WHERE name = 'order-awards'",
+    )
+    const { retry_limit: retries, retry_delay_max: maxDelaySeconds } = rows[0]
+    expect(retries * maxDelaySeconds).toBeGreaterThan(2 * 86_400)
+    running.process.kill('SIGTERM')
+    expect(await running.ended).toBe(0)
+    expect(service.state.awards.map(({ xp }) => xp)).toEqual([50])
   })
 })

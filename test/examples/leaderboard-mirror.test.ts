@@ -34,9 +34,9 @@ function start(pool: Pool, delayOf: () => number = () => 0) {
       return response
     },
   })
-  const mirror = leaderboardMirror({ pool, client, secret: SECRET, pid: 'demo', platform: 'discord' })
+  const { app: mirror, refresh } = leaderboardMirror({ pool, client, secret: SECRET, pid: 'demo', platform: 'discord' })
   const shown = async () => (await mirror.request('/leaderboard')).json()
-  return { service, mirror, held, shown }
+  return { service, mirror, refresh, held, shown }
 }
 
 describe.skipIf(skipsWithout(postgres.name, postgres.missing))('leaderboard-mirror', () => {
@@ -97,11 +97,28 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('leaderboard-mirr
     const { service, mirror, held, shown } = start(pool)
     service.completeTask({ ...user('ada'), aid: 'feedback' })
     await service.settle()
-    service.fail({ kind: 'status', status: 503 })
+    // The receiver reads three times before it gives up.
+    service.fail({ kind: 'status', status: 503, times: 3 })
     expect((await mirror.fetch((held[0] as Request).clone())).status).toBe(500)
     expect(await shown()).toEqual([])
     expect((await mirror.fetch(held[0] as Request)).status).toBe(200)
     expect(await shown()).toEqual([{ account: 'ada', xp: 1225, rank: 1 }])
+  })
+
+  test('refresh reads the points of all users again, and returns the errors', async () => {
+    const pool = await emptyDatabase()
+    const { service, mirror, refresh, held, shown } = start(pool)
+    for (const account of ['ada', 'linus']) service.completeTask({ ...user(account), aid: 'daily-visit' })
+    await service.settle()
+    for (const request of held) expect((await mirror.fetch(request)).status).toBe(200)
+    await pool.query("INSERT INTO leaderboard VALUES ('nobody', 7, 1)")
+    // No message arrives.
+    for (const account of ['ada', 'linus']) service.completeTask({ ...user(account), aid: 'daily-visit' })
+    expect(await refresh()).toMatchObject([{ code: 'bad_request' }])
+    const totals = new Map(service.state.entries.map(({ account, total }) => [account, total]))
+    for (const { account, xp } of (await shown()) as { account: string; xp: number }[]) {
+      expect(xp).toBe(totals.get(account) ?? 7)
+    }
   })
 
   test('gives users with equal points the same rank', async () => {

@@ -8,27 +8,30 @@ interface Module {
 
 /** The modules for `npm run test:mutants -- NAME`. */
 export const MODULES: Readonly<Record<string, Module>> = {
-  http: { mutate: ['src/http/**/*.ts'], tests: ['test/{client,http}/*.test.ts', 'test/node/node-transport.test.ts'] },
-  node: { mutate: ['src/node/!(unsupported-runtime).ts'], tests: ['test/node/!(answers).test.ts'] },
-  progress: { mutate: ['src/progress/*.ts'], tests: ['test/progress/*.test.ts'] },
+  call: { mutate: ['src/call/**/*.ts'], tests: ['test/{client,call}/*.test.ts', 'test/node/node-transport.test.ts'] },
+  node: { mutate: ['src/transports/node/!(unsupported-runtime).ts'], tests: ['test/node/!(answers).test.ts'] },
+  progress: { mutate: ['src/progress-changes.ts'], tests: ['test/progress/*.test.ts'] },
   verify: { mutate: ['src/webhook/{verify,event}/*.ts'], tests: ['test/webhook/{verify,event}/*.test.ts'] },
   receiver: {
     mutate: ['src/webhook/receiver/**/*.ts'],
     tests: ['test/webhook/receiver/!(simulation).test.ts', 'test/webhook/receiver/adapters/!(early-refusal).test.ts'],
   },
   /** Needs PostgreSQL and Redis: `.ci/services npm run test:mutants -- stores`. */
-  stores: { mutate: ['src/webhook/stores/**/*.ts'], tests: ['test/webhook/stores/!(*crash|stalled).test.ts'] },
+  stores: {
+    mutate: ['src/webhook/stores/**/*.ts', 'src/postgres/*.ts'],
+    tests: ['test/webhook/stores/!(*crash|stalled|silent).test.ts'],
+  },
   bulk: {
-    mutate: ['src/bulk/!(award-one).ts', 'src/bulk/{award,report,run}/*.ts'],
+    mutate: ['src/bulk/!(award-one).ts'],
     tests: [
-      'test/bulk/{award-one,bad-input,call-outcome,ledger-answers,pause-gate,progress,reward-id,stopping,verdicts}.test.ts',
+      'test/bulk/{award-one,bad-input,call-outcome,ledger-answers,pacing,progress,reward-id,stopping,verdicts}.test.ts',
     ],
   },
   /** Needs PostgreSQL. Tests that kill processes are not listed, because they run compiled code without mutants. */
   ledgers: {
     mutate: ['src/bulk/award-one.ts', 'src/bulk/{ledger,postgres}/**/*.ts'],
     tests: [
-      'test/bulk/{award-one,bad-input,file-ledger,lease-renewer,lock,pgbouncer,postgres-ledger,stopping,verdicts}.test.ts',
+      'test/bulk/{award-one,bad-input,file-ledger,file-ledger-locks,leases,pgbouncer,postgres-ledger,stopping,verdicts}.test.ts',
     ],
   },
   testing: { mutate: ['src/testing/**/*.ts'], tests: ['test/testing/**/!(memory-limits).test.ts'] },

@@ -9,6 +9,7 @@ export default defineConfig({
     include: [...(MODULES[process.env.CAMPAIGN_MUTANTS_MODULE ?? '']?.tests ?? [])],
     exclude: base.test?.exclude ?? [],
     isolate: false,
+    clearMocks: false,
     testTimeout: 10_000,
     typecheck: { enabled: false },
   },

@@ -1,6 +1,6 @@
+import { answersOver } from '../call/answers.ts'
+import { type Scripted, scriptedNodeTransport } from '../call/scripted-transports.ts'
 import { clientWith } from '../client/stub-service.ts'
-import { answersOver } from '../http/answers.ts'
-import { type Scripted, scriptedNodeTransport } from '../http/scripted-transports.ts'
 
 const { script: scriptAnswer } = scriptedNodeTransport()
 let script: Scripted

@@ -1,5 +1,5 @@
 import { nodeTransport } from 'campaign-client/node'
-import { transportContract } from '../http/transports/contract.ts'
+import { transportContract } from '../call/transports/contract.ts'
 
 transportContract('the Node transport', () => {
   const transport = nodeTransport()

@@ -4,10 +4,11 @@ import https from 'node:https'
 import net, { type LookupFunction } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import zlib from 'node:zlib'
-import { CampaignClient, ConfigurationError, TimeoutError, type Transport } from 'campaign-client'
+import { CampaignClient, type Cancellation, ConfigurationError, TimeoutError, type Transport } from 'campaign-client'
 import { type NodeTransportOptions, nodeTransport } from 'campaign-client/node'
-import { afterEach, describe, expect, test, vi } from 'vitest'
-import type { TransportRequest } from '../../src/transport.ts'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { cancellationOf } from '../../src/shared/abort.ts'
+import type { TransportRequest } from '../../src/transports/transport.ts'
 import { answerOf, type RawRequest, type RawServer, rawServer } from './raw-server.ts'
 
 const cleanups: (() => unknown)[] = []
@@ -28,7 +29,7 @@ function transportWith(options?: NodeTransportOptions) {
   return transport
 }
 
-const never = new AbortController().signal
+const never = cancellationOf(new AbortController().signal)
 const read = (server: RawServer, path = '/'): TransportRequest => ({
   method: 'GET',
   url: `${server.url}${path}`,
@@ -120,6 +121,107 @@ describe('a connection', () => {
     await Promise.all(calls)
     expect(server.requests).toHaveLength(3)
   })
+})
+
+describe('a write on a kept connection', () => {
+  const write = (server: RawServer): TransportRequest => ({ ...unsafeWrite(server), idempotent: true })
+  const strays: readonly [string, string][] = [
+    ['a whole response', 'HTTP/1.1 200 OK\r\ncontent-length: 16\r\n\r\n{"success":true}'],
+    [
+      'the response of an idle timeout',
+      'HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n',
+    ],
+    ['bytes that are not HTTP', '220 mail.example ESMTP\r\n\r\n'],
+  ]
+  const requests: readonly [string, (server: RawServer) => TransportRequest][] = [
+    ['an unsafe write', unsafeWrite],
+    ['an idempotent write', write],
+  ]
+
+  test.each(requests.flatMap(([kind, request]) => strays.map(([what, bytes]) => ({ kind, what, request, bytes }))))(
+    'does not take $what for its response: $kind',
+    async ({ request, bytes }) => {
+      const server = await serving(({ socket }) => socket.write(answerOf('{"mine":true}')))
+      const transport = transportWith()
+      await transport.send(read(server), never)
+      const [idle] = server.open
+      // The write starts when the bytes are on their way.
+      await new Promise((resolve) => idle?.write(bytes, resolve))
+      expect(await transport.send(request(server), never)).toMatchObject({ status: 200, text: '{"mine":true}' })
+      expect(server.requests.map(({ connection }) => connection)).toEqual([0, 1])
+    },
+  )
+
+  test('is sent over a new connection if the server closes the kept one at that moment', async () => {
+    const server = await serving(({ socket }) => socket.write(answerOf('{}')))
+    const transport = transportWith()
+    await transport.send(read(server), never)
+    for (const socket of server.open) socket.end()
+    expect(await transport.send(unsafeWrite(server), never)).toMatchObject({ status: 200, text: '{}' })
+    expect(server.requests.map(({ connection }) => connection)).toEqual([0, 1])
+  })
+
+  test('is not sent if it is cancelled before it was written', async () => {
+    const server = await serving(({ socket }) => socket.write(answerOf('{}')))
+    const transport = transportWith()
+    await transport.send(read(server), never)
+    const aborter = new AbortController()
+    const sending = expect(transport.send(unsafeWrite(server), cancellationOf(aborter.signal))).rejects.toThrow(
+      'enough',
+    )
+    aborter.abort(new Error('enough'))
+    await sending
+    await expect.poll(() => server.open.size).toBe(0)
+    expect(server.requests).toHaveLength(1)
+  })
+})
+
+describe('on Deno, whose node:http sends a request again when a kept connection is lost', () => {
+  beforeEach(() => {
+    vi.stubGlobal('Deno', {})
+    cleanups.push(() => vi.unstubAllGlobals())
+  })
+
+  test('each write has a connection of its own', async () => {
+    const server = await serving(({ socket }) => socket.write(answerOf('{}')))
+    const transport = transportWith()
+    for (const request of [read, unsafeWrite, unsafeWrite, read]) await transport.send(request(server), never)
+    const connections = server.requests.map(({ connection, head }) => [head.split(' ')[0], connection])
+    expect(connections).toEqual([
+      ['GET', 0],
+      ['POST', 1],
+      ['POST', 2],
+      ['GET', 0],
+    ])
+  })
+
+  test('an agent that keeps connections is refused', () => {
+    expect(() => nodeTransport({ agent: new http.Agent({ keepAlive: true }) })).toThrow(ConfigurationError)
+    expect(() => nodeTransport({ agent: new http.Agent({ keepAlive: false }) })).not.toThrow()
+  })
+})
+
+describe('a connection that cannot be opened', () => {
+  test.each(['EMFILE', 'EADDRNOTAVAIL', 'ERR_IP_BLOCKED', 'ERR_ACCESS_DENIED'])(
+    'because of %s at once fails with this systemCode and the message of its cause',
+    async (code) => {
+      const prototype = http.Agent.prototype as unknown as { createConnection(): never }
+      const connect = vi.spyOn(prototype, 'createConnection').mockImplementation(() => {
+        throw Object.assign(new Error(`no connection: ${code}`), { code })
+      })
+      cleanups.push(() => connect.mockRestore())
+      const client = new CampaignClient({
+        baseUrl: 'http://127.0.0.1:9/api/v1',
+        accessToken: 'a-token',
+        transport: transportWith(),
+        maxRetries: 0,
+      })
+      const error = await client.getCampaignInfo({ pid: 'demo' }).catch((reason: unknown) => reason)
+      expect(error).toMatchObject({ code: 'network', systemCode: code })
+      expect((error as Error).message).toContain(`no connection: ${code}`)
+      expect((error as Error).message).not.toContain('agent')
+    },
+  )
 })
 
 describe('a connection that the server closes during a request', () => {
@@ -249,7 +351,7 @@ describe('bodies', () => {
       status: 200,
       text: '',
       complete: false,
-      cause: { message: 'the answer is encoded 6 times; at most 5 are decoded' },
+      cause: { message: 'the response is encoded 6 times; at most 5 are decoded' },
     })
   })
 
@@ -431,7 +533,7 @@ describe('a request aborted', () => {
     const lookup: LookupFunction = () => aborter.abort(reason)
     const agent = new http.Agent({ lookup } as http.AgentOptions)
     const request = { ...read({ url: '' } as RawServer), url: 'http://slow.example/' }
-    await expect(transportWith({ agent }).send(request, aborter.signal)).rejects.toBe(reason)
+    await expect(transportWith({ agent }).send(request, cancellationOf(aborter.signal))).rejects.toBe(reason)
   })
 
   test('in the queue of the agent is not sent', async () => {
@@ -439,7 +541,7 @@ describe('a request aborted', () => {
     const transport = transportWith({ maxSockets: 1 })
     const first = new AbortController()
     const second = new AbortController()
-    const calls = [first, second].map(({ signal }) => transport.send(read(server), signal))
+    const calls = [first, second].map(({ signal }) => transport.send(read(server), cancellationOf(signal)))
     const [one, two] = calls.map((call) => expect(call).rejects.toBe(reason))
     await expect.poll(() => server.requests.length).toBe(1)
     second.abort(reason)
@@ -454,7 +556,7 @@ describe('a request aborted', () => {
     const aborter = new AbortController()
     const server = await serving(() => undefined)
     const request = { ...unsafeWrite(server), url: server.url.replace('http:', 'https:') }
-    const rejected = expect(transportWith().send(request, aborter.signal)).rejects.toBe(reason)
+    const rejected = expect(transportWith().send(request, cancellationOf(aborter.signal))).rejects.toBe(reason)
     await expect.poll(() => server.open.size).toBe(1)
     aborter.abort(reason)
     await rejected
@@ -470,7 +572,7 @@ describe('a request aborted', () => {
   ])('while it waits for %s leaves no connection and no listener', async (_, bytes) => {
     const aborter = new AbortController()
     const server = await serving(({ socket }) => socket.write(bytes, 'latin1', () => aborter.abort(reason)))
-    await expect(transportWith().send(read(server), aborter.signal)).rejects.toBe(reason)
+    await expect(transportWith().send(read(server), cancellationOf(aborter.signal))).rejects.toBe(reason)
     await expect.poll(() => server.open.size).toBe(0)
     expect(getEventListeners(aborter.signal, 'abort')).toEqual([])
   })
@@ -479,7 +581,9 @@ describe('a request aborted', () => {
     const server = await serving(() => undefined)
     const agent = new http.Agent()
     const connections = vi.spyOn(agent, 'createConnection')
-    await expect(transportWith({ agent }).send(read(server), AbortSignal.abort(reason))).rejects.toBe(reason)
+    await expect(transportWith({ agent }).send(read(server), cancellationOf(AbortSignal.abort(reason)))).rejects.toBe(
+      reason,
+    )
     expect(server.requests).toEqual([])
     expect(connections).not.toHaveBeenCalled()
   })
@@ -490,7 +594,7 @@ test('calls leave no listener on a long-lived signal', async () => {
   const transport = transportWith()
   const { signal } = new AbortController()
   for (let round = 0; round < 100; round++) {
-    await Promise.all(Array.from({ length: 10 }, () => transport.send(read(server), signal)))
+    await Promise.all(Array.from({ length: 10 }, () => transport.send(read(server), cancellationOf(signal))))
   }
   expect(getEventListeners(signal, 'abort')).toEqual([])
   expect(server.requests).toHaveLength(1_000)
@@ -512,32 +616,73 @@ test('a custom accept-encoding is sent, in any letter case', async () => {
   expect(server.requests[0]?.head.match(/^accept-encoding: .*$/gim)).toEqual(['Accept-Encoding: identity'])
 })
 
-describe('a client calls a function that replaces send of nodeTransport:', () => {
+describe('a wrapper of nodeTransport', () => {
   const progress = { account: 'ada', platform: 'discord', pid: 'demo' }
   const clientOf = (server: RawServer, transport: Transport) =>
     new CampaignClient({ baseUrl: server.url, accessToken: 'a-token', transport, maxRetries: 0, timeoutMs: 50 })
 
-  test.each<[string, (transport: Transport, send: Transport['send']) => Transport]>([
+  const places: readonly [string, (transport: Transport, send: Transport['send']) => Transport][] = [
     ['in a copy of the transport', (transport, send) => ({ ...transport, send })],
     ['in the transport itself', (transport, send) => Object.assign(transport, { send })],
     [
       'in an object that inherits from the transport',
       (transport, send) => Object.assign(Object.create(transport), { send }),
     ],
-  ])('%s', async (_, other) => {
+  ]
+
+  test.each(places)('%s that passes the cancellation on is cancelled', async (_, wrap) => {
     const server = await serving(() => undefined)
     const transport = transportWith()
-    const signals: AbortSignal[] = []
-    const own = transport.send
-    const send = vi.fn<Transport['send']>((request, signal) => {
-      signals.push(signal)
-      return own(request, signal)
-    })
-    await expect(clientOf(server, other(transport, send)).getUserProgress(progress)).rejects.toThrow(TimeoutError)
+    const inner = transport.send
+    const send = vi.fn<Transport['send']>((request, cancellation) => inner(request, cancellation))
+    await expect(clientOf(server, wrap(transport, send)).getUserProgress(progress)).rejects.toThrow(TimeoutError)
+    expect(send).toHaveBeenCalledOnce()
     expect(server.requests).toHaveLength(1)
-    expect(signals).toEqual([expect.any(AbortSignal)])
-    expect(signals[0]?.reason).toMatchObject({ name: 'TimeoutError' })
     await expect.poll(() => server.open.size).toBe(0)
+  })
+
+  test('that derives its own cancellation is cancelled by the client, and can cancel by itself', async () => {
+    const server = await serving(() => undefined)
+    const transport = transportWith()
+    const own = new AbortController()
+    const inner = transport.send
+    const send: Transport['send'] = (request, { signal }) => {
+      const both = AbortSignal.any([signal, own.signal])
+      const onCancel: Cancellation['onCancel'] = (listener) => {
+        const cancel = () => listener(both.reason)
+        both.addEventListener('abort', cancel)
+        return () => both.removeEventListener('abort', cancel)
+      }
+      return inner(request, { signal: both, onCancel })
+    }
+    const wrapper = { ...transport, send }
+    await expect(clientOf(server, wrapper).getUserProgress(progress)).rejects.toThrow(TimeoutError)
+    await expect.poll(() => server.open.size).toBe(0)
+    const patient = clientOf(server, wrapper).getUserProgress(progress, { timeoutMs: 10_000 })
+    const failed = expect(patient).rejects.toMatchObject({ code: 'network' })
+    await expect.poll(() => server.open.size).toBe(1)
+    own.abort(new Error('the circuit breaker is open'))
+    await failed
+    await expect.poll(() => server.open.size).toBe(0)
+  })
+
+  test('may use the parts of the cancellation without their object', async () => {
+    const server = await serving(() => undefined)
+    const transport = transportWith()
+    const reasons: unknown[] = []
+    const inner = transport.send
+    const send: Transport['send'] = (request, cancellation) => {
+      const { signal, onCancel } = cancellation
+      onCancel((reason) => reasons.push(reason))
+      onCancel(() => reasons.push('removed'))()
+      signal.addEventListener('abort', () => reasons.push(signal.reason))
+      return inner(request, { signal, onCancel })
+    }
+    await expect(clientOf(server, { ...transport, send }).getUserProgress(progress)).rejects.toThrow(TimeoutError)
+    expect(reasons).toEqual([
+      expect.objectContaining({ name: 'TimeoutError' }),
+      expect.objectContaining({ name: 'TimeoutError' }),
+    ])
   })
 })
 

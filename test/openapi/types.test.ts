@@ -24,6 +24,12 @@ type Same<One, Other> = [Listed<One>] extends [Listed<Other>] ? ([Listed<Other>]
 type Numeric = 'xp_mul' | 'ref_xp'
 /** In answers these are numeric strings, which the client converts to numbers. */
 type WithNumericStrings<T> = { [Key in keyof T]: Key extends Numeric ? number | string : T[Key] }
+/** Null and absence are documented for some fields of messages. A read message has them as in our types. */
+type ReadMessage<T> = T extends readonly unknown[] ? T
+  : T extends object ? { [Key in keyof T as Key extends Filled ? never : Key]: ReadMessage<NonNullable<T[Key]> | Extract<T[Key], undefined>> } & { [Key in keyof T as Key extends Filled ? Key : never]-?: NonNullable<T[Key]> }
+  : T
+/** Empty in our types if the service did not send them. */
+type Filled = 'wallet' | 'email' | 'team'
 type Body<Name extends keyof operations> = operations[Name] extends { requestBody: { content: { 'application/json': infer Content } } } ? Content : never
 type Query<Name extends keyof operations> = operations[Name] extends { parameters: { query: infer Parameters } } ? Parameters : never
 
@@ -32,11 +38,14 @@ ${comparisons()}
 
 /** Schemas without a type in the package, and schemas whose parts are compared. */
 const NOT_COMPARED = new Set([
-  ...['StandardError', 'StringError', 'QuestCompletedMessage'],
+  ...['StandardError', 'StringError', 'QuestCompletedMessage', 'QuestCompletedActivity'],
   ...['CampaignInfo', 'AcceptedData'],
 ])
 /** Schemas with numeric strings in answers. */
 const WITH_NUMERIC_STRINGS = new Set(['TaskDefinition', 'QuestDefinition'])
+
+/** Schemas of messages. */
+const MESSAGE_PARTS = new Set(['ActionCompletedMessage', 'ActionCompletedActivity', 'EventAction', 'EventCampaign'])
 
 /** Returns a line for each operation, schema and message. Its type is `true` if both types are the same. */
 function comparisons(): string {
@@ -50,6 +59,7 @@ function comparisons(): string {
     .filter((name) => !NOT_COMPARED.has(name) && !requestNames.has(name))
     .map((name) => {
       const own = name === 'ActionCompletedMessage' ? "ours.ActionCompletedEvent['payload']" : `ours.${name}`
+      if (MESSAGE_PARTS.has(name)) return [name, `Same<ReadMessage<Theirs['${name}']>, ReadMessage<${own}>>`]
       return [name, `Same<Theirs['${name}'], ${WITH_NUMERIC_STRINGS.has(name) ? `WithNumericStrings<${own}>` : own}>`]
     })
   const lines = [...requests, ...resources]

@@ -7,13 +7,12 @@ import { packPackage } from './packed-package.ts'
 
 /**
  * Runs the behaviours of test/runtimes against the packed package on every supported runtime and prints a table.
- * `--only node,bun` chooses runtimes. `--quick` runs only the installed runtimes. Without it, a missing runtime is a
- * failure.
+ * `--only node26,bun` chooses runtimes.
  */
-const { values } = parseArgs({ options: { only: { type: 'string' }, quick: { type: 'boolean', default: false } } })
-const { chosen, skipped } = choose(values.only?.split(','), values.quick)
+const { values } = parseArgs({ options: { only: { type: 'string' } } })
+const chosen = choose(values.only?.split(','))
 
-if (!values.quick && chosen.some(({ binary }) => binary() !== process.execPath)) await installRuntimes()
+await installRuntimes()
 const trials = await withInstalledProject(await packPackage(), async (project) => {
   await buildSuite(project)
   const results: Trial[] = []
@@ -21,21 +20,18 @@ const trials = await withInstalledProject(await packPackage(), async (project) =
   return results
 })
 print(trials)
-for (const { name, remedy } of skipped) console.log(`skipped: ${name}${values.quick ? ` (${remedy})` : ''}`)
 const failed = trials.filter(({ problems }) => problems.length > 0).length
 console.log(failed === 0 ? `${trials.length} runtimes passed` : `${failed} of ${trials.length} runtimes failed`)
 process.exitCode = failed === 0 && trials.length > 0 ? 0 : 1
 
-function choose(only: readonly string[] | undefined, quick: boolean): Record<'chosen' | 'skipped', Runtime[]> {
+function choose(only: readonly string[] | undefined): readonly Runtime[] {
   const names = RUNTIMES.map(({ name }) => name)
   const unknown = only?.filter((name) => !names.includes(name)) ?? []
   if (unknown.length > 0) {
     console.error(`--only: unknown runtime ${unknown.join(', ')}; use ${names.join(', ')}`)
     process.exit(2)
   }
-  const isChosen = ({ name, binary }: Runtime) =>
-    (only === undefined || only.includes(name)) && (!quick || binary() !== undefined)
-  return { chosen: RUNTIMES.filter(isChosen), skipped: RUNTIMES.filter((runtime) => !isChosen(runtime)) }
+  return RUNTIMES.filter(({ name }) => only === undefined || only.includes(name))
 }
 
 function print(trials: readonly Trial[]): void {

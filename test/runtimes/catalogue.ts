@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Capability } from './suite/behaviour.ts'
@@ -12,10 +11,8 @@ export interface Runtime {
   readonly name: string
   /** How the runtime loads the suite. */
   readonly host: 'process' | 'workerd'
-  /** The path of the binary; `undefined` if it is not installed. */
-  binary(): string | undefined
-  /** How to install the runtime. */
-  readonly remedy: string
+  /** The path of the binary, which installation.ts installs. */
+  readonly binary: string
   /** Arguments of the binary before the file. */
   readonly args?: readonly string[]
   /** The expected HMAC implementation: node:crypto, or portable. */
@@ -24,32 +21,25 @@ export interface Runtime {
   readonly lacks: readonly Capability[]
 }
 
-const NPM_CI = 'npm ci --prefix test/runtimes'
+const installed = (path: string): string => join(HOME, 'node_modules', path)
 
-const installed = (path: string) => (): string | undefined => {
-  const file = join(HOME, 'node_modules', path)
-  return existsSync(file) ? file : undefined
-}
-
-const node = (name: string): Runtime => ({
+const processHost = (name: string, path = `${name}/bin/node`): Runtime => ({
   name,
   host: 'process',
-  binary: installed(`${name}/bin/node`),
-  remedy: NPM_CI,
+  binary: installed(path),
   hmac: 'node',
   // Node's own server is node:http.
   lacks: ['serveFetch'],
 })
 
 export const RUNTIMES: readonly Runtime[] = [
-  { ...node('node'), binary: () => process.execPath, remedy: 'install Node 20 or later' },
-  node('node22'),
-  node('node24'),
-  node('node26'),
-  { ...node('bun'), binary: installed('@oven/bun-linux-x64/bin/bun'), lacks: [] },
+  processHost('node22.13'),
+  processHost('node22'),
+  processHost('node24'),
+  processHost('node26'),
+  { ...processHost('bun', '@oven/bun-linux-x64/bin/bun'), lacks: [] },
   {
-    ...node('deno'),
-    binary: installed('@deno/linux-x64-glibc/deno'),
+    ...processHost('deno', '@deno/linux-x64-glibc/deno'),
     args: ['run', '--allow-all', '--no-remote', '--no-lock'],
     lacks: [],
   },
@@ -57,7 +47,6 @@ export const RUNTIMES: readonly Runtime[] = [
     name: 'workerd',
     host: 'workerd',
     binary: installed('@cloudflare/workerd-linux-64/bin/workerd'),
-    remedy: NPM_CI,
     hmac: 'portable',
     lacks: ['commonJs', 'serveNode'],
   },

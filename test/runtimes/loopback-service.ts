@@ -5,15 +5,19 @@ import { TOKEN } from './suite/secrets.ts'
 /** A loopback service with the faults for suite/loopback.ts. */
 export interface LoopbackService {
   readonly url: string
-  /** Returns the unexpected requests after a complete run of the suite. */
-  problems(): string[]
+  /**
+   * Returns the unexpected requests after a complete run of the suite.
+   *
+   * @param resendsReads - whether the runtime sends a read again when a kept connection is lost
+   */
+  problems(resendsReads: boolean): string[]
   close(): Promise<void>
 }
 
 /** Each operation has its own fault, so that behaviours do not depend on their order. */
-export async function startLoopbackService({
-  createCampaignService,
-}: typeof import('campaign-client/testing')): Promise<LoopbackService> {
+export async function startLoopbackService(
+  createCampaignService: typeof import('campaign-client/testing').createCampaignService,
+): Promise<LoopbackService> {
   const service = createCampaignService({ tokens: [TOKEN] })
   service.fail({ on: 'updateUser', kind: 'drip', delayMs: 1, times: Infinity })
   service.fail({ on: 'getInviteCode', kind: 'status', status: 503, headers: { 'retry-after': '0' }, times: 2 })
@@ -33,7 +37,7 @@ export async function startLoopbackService({
   return {
     url,
     close,
-    problems() {
+    problems(resendsReads) {
       const expected = {
         getInviteCode: 3,
         getCampaignPoints: 2,
@@ -45,7 +49,8 @@ export async function startLoopbackService({
       const problems: string[] = []
       for (const [operation, count] of Object.entries(expected)) {
         const found = service.requests.filter((request) => request.operation === operation).length
-        if (found !== count) problems.push(`the service received ${found} requests for ${operation}, not ${count}`)
+        const isExpected = found === count || (resendsReads && operation === 'getCampaignPoints' && found > count)
+        if (!isExpected) problems.push(`the service received ${found} requests for ${operation}, not ${count}`)
       }
       if (service.requests.some(({ path }) => path.includes('elsewhere'))) problems.push('a redirect was followed')
       return problems

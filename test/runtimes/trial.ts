@@ -30,12 +30,14 @@ interface Report {
 
 const TIMEOUT_MS = 120_000
 
-/** Builds the suite as an ESM file beside the installed package, which it imports by name. */
+/** Builds the suite beside the installed package, which it imports by name: for processes, and for every runtime. */
 export async function buildSuite(project: string): Promise<void> {
   await build({
-    entryPoints: [join(HOME, 'suite/index.ts')],
-    outfile: join(project, 'suite.mjs'),
+    entryPoints: { suite: join(HOME, 'suite/index.ts'), 'suite-process': join(HOME, 'suite/process.ts') },
+    outdir: project,
+    outExtension: { '.js': '.mjs' },
     bundle: true,
+    platform: 'node',
     packages: 'external',
     format: 'esm',
     target: 'es2022',
@@ -52,44 +54,53 @@ export async function tryRuntime(runtime: Runtime, project: string): Promise<Tri
   const started = performance.now()
   const trial = { runtime, version: '', hmac: '', passed: 0, notApplicable: [] }
   const seconds = () => (performance.now() - started) / 1000
-  const binary = runtime.binary()
-  if (binary === undefined) {
-    return { ...trial, problems: [`the runtime is not installed: ${runtime.remedy}`], seconds: seconds() }
-  }
   const testing = pathToFileURL(join(project, 'node_modules/campaign-client/dist/testing.js')).href
-  const service = await startLoopbackService((await import(testing)) as typeof import('campaign-client/testing'))
+  const { createCampaignService } = (await import(testing)) as typeof import('campaign-client/testing')
+  const service = await startLoopbackService(createCampaignService)
+  const nodeService = await startLoopbackService(createCampaignService)
+  const commandService = await createCampaignService({ tokens: [TOKEN] }).listen()
   try {
-    const address = { serviceUrl: service.url, closedUrl: await closedUrl() }
-    const { report, problems } = await HOSTS[runtime.host](runtime, binary, project, address)
+    const address = {
+      serviceUrl: service.url,
+      closedUrl: await closedUrl(),
+      ...(runtime.host === 'process' && { nodeServiceUrl: nodeService.url, commandServiceUrl: commandService.url }),
+    }
+    const { report, problems } = await HOSTS[runtime.host](runtime, project, address)
     return {
       ...trial,
       version: report.version ?? '',
       hmac: report.hmac ?? '',
       passed: report.outcomes.filter(({ ok, lacks }) => ok && lacks === undefined).length,
       notApplicable: report.outcomes.filter(({ lacks }) => lacks !== undefined),
-      problems: [...problems, ...check(runtime, report), ...(report.outcomes.length > 0 ? service.problems() : [])],
+      problems: [
+        ...problems,
+        ...check(runtime, report),
+        ...(report.outcomes.length > 0 ? service.problems(false) : []),
+        ...(report.outcomes.some(({ name }) => name.startsWith('over nodeTransport'))
+          ? nodeService.problems(runtime.name === 'deno')
+          : []),
+      ],
       seconds: seconds(),
     }
   } catch (error) {
     return { ...trial, problems: [error instanceof Error ? error.message : String(error)], seconds: seconds() }
   } finally {
-    await service.close()
+    await Promise.all([service, nodeService, commandService].map((each) => each.close()))
   }
 }
 
 type Host = (
   runtime: Runtime,
-  binary: string,
   project: string,
   address: object,
 ) => Promise<{ readonly report: Report; readonly problems: readonly string[] }>
 
 const HOSTS: Readonly<Record<Runtime['host'], Host>> = {
-  async process({ args = [] }, binary, project, address) {
+  async process({ binary, args = [] }, project, address) {
     return execute(binary, [...args, 'process.mjs', JSON.stringify(address)], project)
   },
 
-  async workerd(_runtime, binary, project, address) {
+  async workerd({ binary }, project, address) {
     const hmac = await bundle(project, 'worker')
     writeFileSync(join(project, 'address.json'), JSON.stringify(address))
     const { report, problems } = await execute(binary, ['test', 'workerd.capnp'], project)

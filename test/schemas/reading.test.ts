@@ -1,9 +1,9 @@
 import type { CampaignInfo, UserProgress } from 'campaign-client'
 import * as schemas from 'campaign-client/schemas'
 import { describe, expect, it } from 'vitest'
+import { scriptedFetch } from '../call/scripted-fetch.ts'
 import { clientWith, json } from '../client/stub-service.ts'
 import { operations } from '../contract/operations.ts'
-import { scriptedFetch } from '../http/scripted-fetch.ts'
 
 const task = { id: 't1', name: 'Follow', xp: 10, xp_mul: 1, status: 'none' }
 const progress = {

@@ -1,4 +1,3 @@
-// Written by `npm run generate endpoint-exports` from the files in src/endpoints.
 import type * as campaign from 'campaign-client'
 
 /** The type of every schema, by the name of the schema. */

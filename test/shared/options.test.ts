@@ -7,6 +7,7 @@ import { redisStore } from 'campaign-client/webhook/redis'
 import { Pool } from 'pg'
 import { createClient } from 'redis'
 import { describe, expect, it } from 'vitest'
+import { mustBeText, readOptions } from '../../src/shared/option-checks.ts'
 import { wordsOf } from './words-of.ts'
 
 type Maker = (options: object) => unknown
@@ -135,4 +136,19 @@ it("reports all problems of a client's options at once, without values", () => {
   expect(error).toBeInstanceOf(ConfigurationError)
   expect(error.message).toMatch(/misspelt .*; timeoutMs .*; queryNames\..*; webhookRegistrationPath /)
   expect(error.message).not.toContain('s3cret')
+})
+
+it('two unknown options share one list of the options', () => {
+  const misspelt = { frist: 'a', secnod: 'b' } as never
+  expect(() => readOptions('make', misspelt, { first: mustBeText, second: mustBeText } as never)).toThrow(
+    /^make: frist is not an option; the options are first, second; secnod is not an option; first must be/,
+  )
+})
+
+it('a wrong seed lists the options of an entry once', () => {
+  const task = { id: 't', nmae: 'x', xpp: 1 }
+  const campaigns = [{ id: 'demo', actions: [task, { ...task, id: 'u' }] }]
+  expect(() => createCampaignService({ campaigns } as never)).toThrow(
+    /^(?!.*the options are id, .*the options are id, )/s,
+  )
 })

@@ -5,11 +5,11 @@ import { createServer, connect as dial, type Socket } from 'node:net'
 export interface StallingProxy {
   /** The address of the server, through the proxy. */
   readonly url: string
-  /** Delays requests or answers until {@link resume}. */
-  stall(direction: 'requests' | 'answers'): void
+  /** Delays requests or responses until {@link resume}. */
+  stall(direction: 'requests' | 'responses'): void
   /** Blocks the current connections forever. Later connections work. */
   silence(): void
-  /** Forwards the delayed requests or answers. */
+  /** Forwards the delayed requests or responses. */
   resume(): void
   close(): Promise<void>
 }
@@ -18,13 +18,13 @@ export interface StallingProxy {
 export async function startStallingProxy(serverUrl: string): Promise<StallingProxy> {
   const target = new URL(serverUrl)
   const pairs = new Set<{ client: Socket; server: Socket; isSilent: boolean }>()
-  let stalled: 'requests' | 'answers' | undefined
+  let stalled: 'requests' | 'responses' | undefined
   const apply = (): void => {
     for (const { client, server, isSilent } of pairs) {
       if (isSilent) continue
       if (stalled === 'requests') client.pause()
       else client.resume()
-      if (stalled === 'answers') server.pause()
+      if (stalled === 'responses') server.pause()
       else server.resume()
     }
   }

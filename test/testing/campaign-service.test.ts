@@ -7,7 +7,7 @@ const reward = { address: `0x${'1'.repeat(40)}`, pid: 'demo', id: 'r', xp: 1 }
 
 test('two services with the same seed generate the same IDs', async () => {
   const run = async (seed?: string) => {
-    const service = createCampaignService({ seed, clock: createManualClock() })
+    const service = createCampaignService({ idSeed: seed, clock: createManualClock() })
     await caller(service.fetch).post('/user', { ...ada, account: 'new' })
     return service.state
   }
@@ -17,7 +17,7 @@ test('two services with the same seed generate the same IDs', async () => {
 })
 
 test('reset restores the initial state and does not change earlier snapshots', async () => {
-  const service = createCampaignService({ seed: 7 })
+  const service = createCampaignService({ idSeed: 7 })
   const { get, post } = caller(service.fetch)
   const before = service.state
   await post('/wallet/reward', reward)
@@ -60,7 +60,7 @@ test('a refused reset does not change the time', async () => {
   expect(clock.now()).toBe(1005)
 })
 
-test('reset aborts a running attempt and ignores its answer', async () => {
+test('reset aborts a running attempt and ignores its response', async () => {
   const signals: AbortSignal[] = []
   const deliver = (request: Request) => {
     signals.push(request.signal)
@@ -120,7 +120,7 @@ describe('a later change of the seed', () => {
 
   test('does not change the state that reset restores', () => {
     const seed = seedOf()
-    const service = createCampaignService({ ...seed, seed: 7 })
+    const service = createCampaignService({ ...seed, idSeed: 7 })
     const before = service.exportSeed()
     change(seed)
     expect(service.exportSeed()).toEqual(before)
@@ -137,7 +137,7 @@ describe('a later change of the seed', () => {
 
   test('does not change a service that loaded it by reset', () => {
     const seed = seedOf()
-    const service = createCampaignService({ seed: 7 })
+    const service = createCampaignService({ idSeed: 7 })
     service.reset(seed)
     const before = service.exportSeed()
     change(seed)

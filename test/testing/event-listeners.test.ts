@@ -17,14 +17,14 @@ const reward = { address: `0x${'1'.repeat(40)}`, pid: 'demo', id: 'r', xp: 1 }
 
 const startWithListener = (status = 200) => {
   const clock = createManualClock({ startMs: 1000 })
-  const service = createCampaignService({ clock, seed: 7, deliver: () => new Response(null, { status }) })
+  const service = createCampaignService({ clock, idSeed: 7, deliver: () => new Response(null, { status }) })
   const events: ServiceEvent[] = []
   const stop = service.subscribe((event) => events.push(event))
   return { clock, service, events, stop, kinds: () => events.map(({ kind }) => kind), ...caller(service.fetch) }
 }
 
 describe('subscribe', () => {
-  test('reports the state changes of a request, then the request with its answer', async () => {
+  test('reports the state changes of a request, then the request with its response', async () => {
     const { post, events, service } = startWithListener()
     await post('/wallet/reward', reward)
     expect(events).toEqual([
@@ -37,7 +37,7 @@ describe('subscribe', () => {
         kind: 'request_answered',
         at: 1000,
         request: service.requests[0],
-        answer: {
+        response: {
           status: 200,
           headers: { 'content-type': 'application/json; charset=utf-8' },
           body: '{"success":true}',
@@ -54,14 +54,14 @@ describe('subscribe', () => {
       {
         kind: 'request_answered',
         request: { id: 1, status: 400, reason: 'the reward id "reward-ada-1" has been used before' },
-        answer: { status: 400 },
+        response: { status: 400 },
       },
       { kind: 'request_answered', request: { id: 2, operation: 'getCampaignInfo', status: 200 } },
     ])
     expect(events).toHaveLength(2)
   })
 
-  test('reports when a fault is ordered, used and cancelled, and has no answer if the client gets none', async () => {
+  test('reports when a fault is ordered, used and cancelled, and has no response if the client gets none', async () => {
     const { service, post, events } = startWithListener()
     const fault = service.fail({ on: 'rewardWallet', kind: 'reset', times: 2 })
     await post('/wallet/reward', reward).catch(() => {})
@@ -74,7 +74,7 @@ describe('subscribe', () => {
       { kind: 'request_answered', request: { fault: 'reset', handled: false } },
       { kind: 'fault_changed', change: 'cancelled', fault: { used: 1, remaining: 0 } },
     ])
-    expect(events[2]).not.toHaveProperty('answer')
+    expect(events[2]).not.toHaveProperty('response')
     expect(events).toHaveLength(4)
   })
 
@@ -130,7 +130,7 @@ describe('subscribe', () => {
   test('reports every change of the state, for random calls', async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (calls) => {
-        const service = createCampaignService({ campaigns, seed: 's', deliver: () => new Response() })
+        const service = createCampaignService({ campaigns, idSeed: 's', deliver: () => new Response() })
         const replayed = replay(service.state)
         service.subscribe((event) => {
           if (event.kind === 'state_changed') replayed.add(event.changed)

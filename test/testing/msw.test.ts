@@ -9,7 +9,7 @@ const server = setupServer(...campaignHandlers(service, { baseUrl: BASE_URL }))
 const { get, post, raw } = caller((...args) => globalThis.fetch(...args))
 const reward = { address: `0x${'1'.repeat(40)}`, pid: 'demo', id: 'r', xp: 1 }
 
-beforeAll(() => server.listen({ onUnhandledRequest: 'error' }))
+beforeAll(() => server.listen({ onUnhandledFrame: 'error' }))
 afterEach(() => service.reset())
 afterAll(() => server.close())
 
@@ -22,9 +22,9 @@ test('the handlers answer the global fetch from the service', async () => {
   expect((await get('/nothing')).status).toBe(404)
 })
 
-test('a lost answer is a network error, and a status fault is an answer', async () => {
+test('a lost response is a network error, and a status fault is a response', async () => {
   service.fail({ kind: 'applied_then_reset' })
-  await expect(post('/wallet/reward', reward)).rejects.toThrow('Failed to fetch')
+  await expect(post('/wallet/reward', reward)).rejects.toThrow(TypeError)
   expect(service.state.awards).toHaveLength(1)
   service.fail({ kind: 'status', status: 503, headers: { 'Retry-After': '1' } })
   const busy = await get('/campaign/info', { pid: 'demo' })

@@ -1,5 +1,5 @@
-/** An answer of the service. */
-export interface Answer {
+/** A response of the service. */
+export interface RestResponse {
   status: number
   headers: Headers
   body: unknown
@@ -7,8 +7,8 @@ export interface Answer {
 
 /** Calls the service without the client. */
 export interface Caller {
-  get(path: string, query?: Record<string, string>, init?: RequestInit): Promise<Answer>
-  post(path: string, body: unknown, init?: RequestInit): Promise<Answer>
+  get(path: string, query?: Record<string, string>, init?: RequestInit): Promise<RestResponse>
+  post(path: string, body: unknown, init?: RequestInit): Promise<RestResponse>
   /** Sends no token and no content type, and returns the response. */
   raw(path: string, init?: RequestInit): Promise<Response>
 }
@@ -16,7 +16,7 @@ export interface Caller {
 export const BASE_URL = 'https://campaign.example/api/v1'
 
 export function caller(fetch: typeof globalThis.fetch, { baseUrl = BASE_URL, token = 'any-token' } = {}): Caller {
-  const call = async (url: string, init: RequestInit): Promise<Answer> => {
+  const call = async (url: string, init: RequestInit): Promise<RestResponse> => {
     const headers = new Headers({ authorization: `Bearer ${token}` })
     if (init.body != null) headers.set('content-type', 'application/json')
     new Headers(init.headers).forEach((value, name) => {
@@ -44,7 +44,7 @@ export const ok = (data?: unknown) => ({
 
 const MESSAGES = { 400: 'bad request', 401: 'unauthorized', 403: 'access denied', 500: 'internal error' }
 
-/** An answer with the standard error envelope, in which `success` is true. */
+/** A response with the standard error envelope, in which `success` is true. */
 export const refused = (status: keyof typeof MESSAGES) => ({
   status,
   body: { success: true, error: { code: status, message: MESSAGES[status] } },

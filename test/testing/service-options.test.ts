@@ -23,7 +23,7 @@ const misspelt: readonly Misspelt[] = [
     call: createCampaignService,
     options: { campaign: [] },
     message:
-      /^createCampaignService: campaign is not an option; the options are campaigns, webhooks, awards, values, tokens, clock, seed, queryNames, /,
+      /^createCampaignService: campaign is not an option; the options are campaigns, webhooks, awards, values, tokens, clock, idSeed, queryNames, /,
   },
   {
     subject: 'the clock',
@@ -242,4 +242,20 @@ describe('a value of the wrong type', () => {
     expect(call).toThrow(TypeError)
     expect(call).toThrow(message)
   })
+})
+
+test('several misspelt options of one object list the known names once', () => {
+  const seed = { campaigns: [{ id: 'c', nam: 'C', users: [], quest: [] }] }
+  const options = 'the options are id, name, organization, registration, actions, quests, challenges, seasons, users, '
+  expect(() => createCampaignService(seed as never)).toThrow(
+    `createCampaignService: campaigns.0.nam is not an option; ${options}invite_codes; campaigns.0.quest is not an option`,
+  )
+  const error = (() => {
+    try {
+      return createCampaignService({ campaign: [], hooks: [] } as never)
+    } catch (reason) {
+      return String(reason)
+    }
+  })()
+  expect(String(error).match(/the options are/g)).toHaveLength(1)
 })

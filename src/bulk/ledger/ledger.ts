@@ -1,10 +1,11 @@
-import type { Issue } from '../../errors.ts'
+import type { AwardFailure, FinalVerdict, Verdict } from '../../schemas/award-report.ts'
 import type { ClientTarget } from '../../shared/client-internals.ts'
-import type { AwardRow } from '../award/row.ts'
-import type { AwardFailure, AwardResult, FinalResult, FinalVerdict, Verdict } from '../award/verdict.ts'
+import { LEDGER } from '../../shared/ledger-key.ts'
+import { mustBeText, nested, type OptionRule } from '../../shared/option-checks.ts'
+import { type AwardRow, isSameAward } from '../rows.ts'
+import type { AwardResult, FinalResult } from '../verdict.ts'
 
-/** The key of a ledger's implementation, the same in every copy of the package in a process. */
-export const LEDGER: unique symbol = Symbol.for('campaign-client.ledger') as never
+export { LEDGER }
 
 /**
  * Records a run of awards, so that a later process can continue the run. Made by `fileLedger` or `postgresLedger`. You can
@@ -24,12 +25,22 @@ export interface SharedLedger extends AwardLedger {
   readonly kind: 'shared'
 }
 
+/** Moves a ledger to another target: the same service and organization under a new base URL or a new service account. */
+export interface Rebind {
+  /** The recorded base URL, issuer or subject, as the error names it. */
+  from: string
+}
+
 export interface LedgerImplementation {
   /**
-   * @throws CampaignError when the ledger is in use, or belongs to another service or token
+   * Opens the ledger for one run or one job.
+   *
+   * @throws CampaignError when the ledger is in use, can't be used, or belongs to another run or target
    * @throws the system's error when the ledger can't be reached
    */
   open(target: ClientTarget | undefined): Promise<LedgerSession>
+  /** Changes nothing. @throws what {@link open} throws */
+  check(target: ClientTarget | undefined): Promise<void>
 }
 
 /** The final verdicts that allow another attempt. */
@@ -39,7 +50,7 @@ export interface RetryableVerdicts {
 }
 
 /**
- * An open ledger. A claim is the exclusive right to attempt an award. It ends when the award is settled (its verdict is
+ * An open ledger. A claim is the exclusive right to attempt an award. It ends when the award is completed (its verdict is
  * recorded) or the claim is released (no verdict). If it never ends, the outcome is unknown: the award is in doubt.
  */
 export interface LedgerSession {
@@ -51,19 +62,18 @@ export interface LedgerSession {
    */
   claim(row: AwardRow, retryable: RetryableVerdicts, isRetry: boolean): ClaimResult | Promise<ClaimResult>
   /**
-   * Records the verdict of the attempt and releases the claim. Resolves when the verdict is flushed.
+   * Records the verdict of the attempt and ends the claim. Resolves when the verdict is flushed.
    *
-   * @returns the recorded verdict, which may come from another process; `busy` while another attempt holds the claim
+   * @returns the recorded verdict, which may come from another process; `busy` if the award must be claimed again, because
+   *   another attempt holds the claim or the row is gone
    */
-  settle(attempt: Attempt, verdict: Verdict, failure?: AwardFailure): Promise<Verdict | 'busy'>
-  /** Releases the claim of an attempt that certainly changed nothing. */
+  complete(attempt: Attempt, verdict: Verdict, failure?: AwardFailure): Promise<Verdict | 'busy'>
+  /** Ends the claim of an attempt that certainly changed nothing. The ledger is then as it was before the claim. */
   release(attempt: Attempt): Promise<void>
   /** Returns the recorded result of a row without claiming it. */
   lookUp(row: AwardRow, isRetry: boolean): LookUpResult | Promise<LookUpResult>
   /** Returns the recorded award with the row's id, if it differs from the row. */
   findConflict(row: AwardRow): AwardRow | undefined | Promise<AwardRow | undefined>
-  /** Call it right before each request. @throws ConfigurationError when another run has taken over the ledger */
-  checkLock(): void
   /** Flushes and closes the ledger. */
   close(): Promise<void>
 }
@@ -78,18 +88,98 @@ export interface Attempt {
 }
 
 export type ClaimResult =
-  | { readonly kind: 'claimed'; readonly attempt: Attempt }
-  | ({ readonly kind: 'settled' } & FinalResult)
-  | { readonly kind: 'duplicate' }
+  | { readonly state: 'claimed'; readonly attempt: Attempt }
+  /** The ledger has a final verdict. */
+  | ({ readonly state: 'done' } & FinalResult)
+  | { readonly state: 'duplicate' }
   /** The id belongs to another award. */
-  | { readonly kind: 'conflict'; readonly known: AwardRow }
+  | { readonly state: 'conflict'; readonly known: AwardRow }
   /** Another attempt holds the claim. */
-  | { readonly kind: 'busy'; readonly retryMs: number }
-  /** The ledger can't store the row. */
-  | { readonly kind: 'invalid'; readonly issue: Issue }
+  | { readonly state: 'busy'; readonly retryMs: number }
 
 export type LookUpResult = AwardResult | 'duplicate' | undefined
 
-/** Whether an award with this result may be attempted again. Never if its id was used with another amount. */
-export const isRetryable = ({ verdict, failure }: FinalResult, { rejected, unconfirmed }: RetryableVerdicts): boolean =>
-  (verdict === 'rejected' && rejected && failure?.code !== 'other_amount') || (verdict === 'unconfirmed' && unconfirmed)
+/** An award as a ledger has it, without a claim of another process. */
+export interface RecordedAward extends AwardRow {
+  readonly verdict: FinalVerdict | undefined
+  readonly failure: AwardFailure | undefined
+  /** Whether an attempt has an unknown outcome. */
+  readonly isInDoubt: boolean
+}
+
+/** Returns the recorded award if it differs from the row with the same id. */
+export const conflictOf = (row: AwardRow, { id, address, pid, xp }: RecordedAward): AwardRow | undefined =>
+  isSameAward(row, { address, pid, xp }) ? undefined : { id, address, pid, xp }
+
+/** Returns the recorded result of an award; `undefined` if it has none. */
+export function resultOf({ verdict, failure, isInDoubt }: RecordedAward): AwardResult | undefined {
+  if (verdict !== undefined) return { verdict, failure }
+  return isInDoubt ? { verdict: 'indeterminate', failure } : undefined
+}
+
+/** Returns the recorded result if it forbids another attempt. An id that was used with another amount is never sent again. */
+export function finalResultOf(
+  { verdict, failure }: RecordedAward,
+  { rejected, unconfirmed }: RetryableVerdicts,
+): FinalResult | undefined {
+  if (verdict === undefined) return undefined
+  const isRetryable =
+    (verdict === 'rejected' && rejected && failure?.code !== 'other_amount') ||
+    (verdict === 'unconfirmed' && unconfirmed)
+  return isRetryable ? undefined : { verdict, failure }
+}
+
+/** A name of this length fits into an index of PostgreSQL. */
+const MAX_RUN_LENGTH = 500
+
+export const mustBeRunName: OptionRule = (value) => {
+  const problem = mustBeText(value)
+  if (problem !== undefined) return problem
+  const name = value as string
+  if (name.length > MAX_RUN_LENGTH) return `must have at most ${MAX_RUN_LENGTH} characters, got ${name.length}`
+  return name.includes('\0') ? 'must not contain U+0000' : undefined
+}
+
+export const mustBeRebind: OptionRule = nested({ from: mustBeText })
+
+const TARGET_FIELDS = [
+  ['address', 'base URL'],
+  ['issuer', "token issuer ('iss')"],
+  ['subject', "token subject ('sub')"],
+] as const
+
+/**
+ * Returns why a client with another target can't use a ledger that has awards; `undefined` if it can. The ledger then
+ * records the target of the client.
+ *
+ * @param recorded - the target of the ledger; `undefined` if its client was not a `CampaignClient`
+ */
+export function targetConflict(
+  recorded: ClientTarget | undefined,
+  current: ClientTarget | undefined,
+  rebind: Rebind | undefined,
+): string | undefined {
+  if (recorded === undefined || current === undefined) return undefined
+  const different = TARGET_FIELDS.filter(([name]) => recorded[name] !== current[name])
+  const names = different.map(([name]) => recorded[name] ?? NONE)
+  if (different.length === 0 || (rebind !== undefined && names.includes(rebind.from))) return undefined
+  const changes = different.map(
+    ([name, label]) => `${label} ${shown(recorded[name])}, and the client now has ${shown(current[name])}`,
+  )
+  const advice =
+    rebind === undefined
+      ? `If this is the same service and organization, pass rebind: { from: ${JSON.stringify(names[0])} }`
+      : `rebind.from must be ${names.map((name) => JSON.stringify(name)).join(' or ')}`
+  return `it belongs to another target: ${changes.join('; ')}. ${advice}`
+}
+
+/** Returns why another run can't use a ledger; `undefined` if it can. */
+export const runConflict = (recorded: string, current: string): string | undefined =>
+  recorded === current
+    ? undefined
+    : `it belongs to the run ${JSON.stringify(recorded)}, and this is the run ${JSON.stringify(current)}`
+
+/** Stands for an issuer or a subject that the token does not have. */
+const NONE = 'none'
+
+const shown = (value: string | null): string => (value === null ? NONE : JSON.stringify(value))

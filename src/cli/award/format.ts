@@ -1,3 +1,5 @@
+import { shellWord } from '../../shared/text/shell-word.ts'
+
 const numberFormat = new Intl.NumberFormat('en', { useGrouping: 'min2', maximumFractionDigits: 20 })
 
 /** Formats a number. Groups the digits by three if there are more than four. */
@@ -25,6 +27,4 @@ const MAX_NAMES = 5
 
 /** Formats the command line with these arguments for a shell. */
 export const formatCommandLine = (argv: readonly string[]): string =>
-  ['npx campaign-client', ...argv.map(quoted)].join(' ')
-
-const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
+  ['npx campaign-client', ...argv.map(shellWord)].join(' ')

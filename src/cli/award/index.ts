@@ -1,6 +1,14 @@
-import { stat } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { access, constants, stat } from 'node:fs/promises'
+import { isBuiltin } from 'node:module'
+import { dirname } from 'node:path'
+import type { CampaignClient } from 'campaign-client'
+import { type FileLedger, fileLedger } from 'campaign-client/bulk'
 import { InvalidArgumentError } from 'commander'
-import type { Command, Context } from '../commands.ts'
+import { clientInternals } from '../../shared/client-internals.ts'
+import { LEDGER } from '../../shared/ledger-key.ts'
+import type { Command, Context } from '../command.ts'
+import { connect } from '../connect.ts'
 import {
   accessTokenOf,
   allowedCampaignsOf,
@@ -9,19 +17,20 @@ import {
   readOnlyFailure,
   requireAllowedCampaign,
 } from '../environment.ts'
-import { EXIT, type ExitCode, usageFailure } from '../failure.ts'
-import { inputName, readInput } from '../files.ts'
+import { CommandFailure, EXIT, type ExitCode, usageFailure } from '../failure.ts'
+import { inputName, outputFailure, readInput } from '../files.ts'
 import { decimal, RepeatableOption, text, wholeNumber } from '../flags.ts'
 import { plainLine } from '../output.ts'
-import { listFailure, parseList, totalsOf } from './parse-list.ts'
+import { type AwardList, listFailure, parseList, problemLines, sortedProblems, totalsOf } from './list.ts'
 import { makePlan, type Plan, planFields, planLines } from './plan.ts'
-import { checkReportPaths, writeReports } from './report-files.ts'
-import { type SendFlags, sendAwards } from './send-awards.ts'
+import { awardRecords, checkReportPaths, writeReports } from './report-files.ts'
+import { ledgerRefusal, type SendFlags, sendAwards } from './send.ts'
 
 interface AwardFlags extends SendFlags {
   readonly pid?: string
   readonly ledger?: string
   readonly run: string
+  readonly rebind?: string
   readonly dryRun?: boolean
   readonly maxXp?: number
   readonly maxTotalXp?: number
@@ -39,7 +48,7 @@ export function define(command: Command, context: Context): void {
   command
     .usage('FILE.csv [options]')
     .description(
-      'Awards the wallets of a CSV file. Each row is awarded once, also if you run the command again. The first line ' +
+      'Awards the wallets of a CSV file. Each row is awarded once, even if you run the command again. The first line ' +
         'names the columns: address, xp, id or reason, and pid unless --pid is given. All rows are checked before the ' +
         'first one is sent.',
     )
@@ -51,6 +60,7 @@ export function define(command: Command, context: Context): void {
       text,
     )
     .option('--run <name>', 'name of the run in the ledger', text, 'default')
+    .option('--rebind <from>', 'continue a ledger of another base URL or token account, as the error names it', text)
     .option('--dry-run', 'check the list and show the plan, send nothing')
     .option('--yes', 'do not ask for confirmation')
     .option('--again', 'allow wallets that were awarded in the same campaign under another id')
@@ -81,7 +91,8 @@ const MAX_LIST_BYTES = 256_000_000
 
 async function award(name: string, flags: AwardFlags, context: Context): Promise<ExitCode> {
   const { env } = context
-  const { pid, maxXp, dryRun, run, retryRejected = false, report = [] } = flags
+  const { pid, maxXp, dryRun, run, rebind, retryRejected = false, report = [] } = flags
+  requireSqlite()
   if (isReadOnly(env, flags.readOnly) && !dryRun) throw readOnlyFailure('award')
   const baseUrl = dryRun ? undefined : baseUrlOf(env)
   if (!dryRun) accessTokenOf(env)
@@ -89,13 +100,40 @@ async function award(name: string, flags: AwardFlags, context: Context): Promise
   const allowed = allowedCampaignsOf(env)
   const ledger = flags.ledger ?? (await defaultLedger(name))
   const inputs = [name, flags.profile, env.CAMPAIGN_ACCESS_TOKEN_FILE].filter((path) => path !== undefined)
-  await checkReportPaths(report, [...inputs, ledger, `${ledger}.lock`])
+  await checkReportPaths(report, [...inputs, ledger, `${ledger}-wal`])
 
   const list = parseList(name, await readInput(name, MAX_LIST_BYTES), { pid, allowed, maxXp })
   const plan = await makePlan(list, { ledger, run, baseUrl, retryRejected })
   checkTotalXp(flags.maxTotalXp, plan)
-  if (list.problems.length > 0) throw listFailure(list)
-  return dryRun ? showPlan(plan, report, context) : sendAwards(plan, flags, context)
+  if (list.problems.length > 0) return refuseList(list, report)
+  // A dry run needs no environment. With one, it refuses what the run would refuse.
+  const hasEnvironment = env.CAMPAIGN_BASE_URL && (env.CAMPAIGN_ACCESS_TOKEN || env.CAMPAIGN_ACCESS_TOKEN_FILE)
+  const client = dryRun && !hasEnvironment ? undefined : await connect(env)
+  const recording = fileLedger(ledger, { run, rebind: rebind === undefined ? undefined : { from: rebind } })
+  await requireUsable(recording, client)
+  return client === undefined || dryRun
+    ? showPlan(plan, report, context)
+    : sendAwards(client, recording, plan, flags, context)
+}
+
+/** @throws CommandFailure when this Node.js has no node:sqlite, which the ledger needs */
+function requireSqlite(): void {
+  // Do not load the module: Node.js 22 prints a warning when it is loaded.
+  if (isBuiltin('node:sqlite')) return
+  throw usageFailure(`award needs Node.js 22.13 or newer, for its ledger in SQLite: this is ${process.version}`)
+}
+
+/** @throws CommandFailure when the ledger is in use, cannot be read, or belongs to another run, base URL or account */
+async function requireUsable(ledger: FileLedger, client: CampaignClient | undefined): Promise<void> {
+  if (!existsSync(ledger.path)) {
+    await access(dirname(ledger.path), constants.W_OK).catch((error: unknown) => {
+      throw outputFailure('--ledger', ledger.path, error)
+    })
+  }
+  const target = await clientInternals(client)?.target('award', undefined)
+  await ledger[LEDGER].check(target).catch((error: unknown) => {
+    throw ledgerRefusal(error)
+  })
 }
 
 /** Returns the default ledger, beside the list. @throws CommandFailure when the list is not a file */
@@ -106,17 +144,39 @@ async function defaultLedger(name: string): Promise<string> {
   throw usageFailure(`the list comes from ${inputName(name)}, so --ledger must name the ledger`)
 }
 
+/** Writes the reports of a list with mistakes. @throws CommandFailure always */
+async function refuseList(list: AwardList, reports: readonly string[]): Promise<never> {
+  const failure = listFailure(list)
+  const { code, message, exitCode, details } = failure
+  const problems = sortedProblems(list)
+  const failures = await writeReports(reports, {
+    fields: { ...details.result, error: { code, message, exitCode } },
+    lines: [...problemLines(problems), message],
+    records: async () =>
+      problems.map(({ line = '', column = '', rule, message: text }) => ({ line, column, rule, message: text })),
+  })
+  const lines = [...(details.lines ?? []), ...failures.map(({ message: text }) => text)]
+  throw new CommandFailure(exitCode, code, message, { ...details, lines })
+}
+
 /** Adds a problem to the list if its XP exceeds `--max-total-xp`. */
 function checkTotalXp(maxTotalXp: number | undefined, { list }: Plan): void {
   const { xp } = totalsOf(list.awards.values())
   if (maxTotalXp === undefined || xp <= maxTotalXp) return
-  list.problems.push({ message: `the list has ${xp} XP in total, but --max-total-xp is ${maxTotalXp}` })
+  list.problems.push({
+    rule: 'max_total_xp',
+    message: `the list has ${xp} XP in total, but --max-total-xp is ${maxTotalXp}`,
+  })
 }
 
 async function showPlan(plan: Plan, reports: readonly string[], { output }: Context): Promise<ExitCode> {
   const fields = { dryRun: true, ...planFields(plan) }
   const lines = planLines(plan)
-  const [failure] = await writeReports(reports, { fields, lines: lines.map(plainLine), plan })
+  const [failure] = await writeReports(reports, {
+    fields,
+    lines: lines.map(plainLine),
+    records: () => awardRecords(plan),
+  })
   output.result(fields, (out) => {
     for (const parts of lines) out.line(...parts)
   })

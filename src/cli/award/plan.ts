@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs'
 import { type LedgerEntry, readLedger, type Verdict } from 'campaign-client/bulk'
 import { addDecimals } from '../../shared/decimals.ts'
+import { isSameAward } from '../../shared/same-award.ts'
 import { bold, dim, type Part, yellow } from '../output.ts'
-import { formatCount, formatNames, formatXp } from './format.ts'
-import { type AwardList, isSameAward, type ListRow, type Totals, totalsOf } from './parse-list.ts'
+import { hasWrongChecksum } from './address-checksum.ts'
+import { formatCount, formatNames, formatNumber, formatXp } from './format.ts'
+import { type AwardList, type ListRow, type Totals, totalsOf } from './list.ts'
 
 interface PlanOptions {
   /** The path of the ledger. */
@@ -25,6 +27,8 @@ export interface Plan extends PlanOptions {
   readonly toSend: Totals
   /** Wallets with an earlier award in the same campaign, under an id that is not in the list. */
   readonly awardedBefore: { readonly wallets: number; readonly examples: readonly LedgerEntry[] }
+  /** Addresses to send to whose letter case contradicts their checksum. */
+  readonly wrongChecksums: { readonly wallets: number; readonly examples: readonly ListRow[] }
 }
 
 /** Compares a list with its ledger. Adds a problem for each row that contradicts the ledger. */
@@ -36,14 +40,14 @@ export async function makePlan(list: AwardList, options: PlanOptions): Promise<P
   /** The awards of the ledger whose ids are not in the list, by wallet and campaign. */
   const notInList = new Map<string, LedgerEntry>()
 
-  for (const entry of await readEntries(ledger)) {
+  for await (const entry of entriesOf(ledger)) {
     const { id, address, pid, xp, verdict, error } = entry
     const row = list.awards.get(id)
     if (row === undefined) {
       if (verdict !== 'rejected') notInList.set(walletKey(entry), entry)
     } else if (!isSameAward(row, entry)) {
       const message = `the ledger has another award with the id of this row: ${address}, campaign ${pid}, ${xp} XP`
-      list.problems.push({ line: row.line, message })
+      list.problems.push({ rule: 'ledger', line: row.line, message })
     } else {
       verdicts.set(id, verdict)
       const isRetried = verdict === 'rejected' && retryRejected && error?.code !== 'other_amount'
@@ -61,12 +65,14 @@ export async function makePlan(list: AwardList, options: PlanOptions): Promise<P
     verdicts,
     toSend: totalsOf(toSend),
     awardedBefore: awardedBefore(toSend, notInList),
+    wrongChecksums: wrongChecksums(toSend),
   }
 }
 
-/** Reads the entries of a ledger. Returns none if the file does not exist. */
-export const readEntries = async (ledger: string): Promise<readonly LedgerEntry[]> =>
-  existsSync(ledger) ? readLedger(ledger) : []
+/** Reads the entries of a ledger. Yields none if the file does not exist. */
+export async function* entriesOf(ledger: string): AsyncGenerator<LedgerEntry> {
+  if (existsSync(ledger)) yield* readLedger(ledger)
+}
 
 /** Returns whether an award of the list has an unknown outcome in the ledger. */
 export const hasUnknownOutcome = ({ verdicts }: Plan): boolean =>
@@ -95,12 +101,19 @@ function awardedBefore(toSend: readonly ListRow[], notInList: ReadonlyMap<string
   return { wallets: found.size, examples: [...found.values()].slice(0, MAX_EXAMPLES) }
 }
 
+function wrongChecksums(toSend: readonly ListRow[]): Plan['wrongChecksums'] {
+  const byAddress = new Map(toSend.map((row) => [row.address, row]))
+  const found = [...byAddress.values()].filter(({ address }) => hasWrongChecksum(address))
+  return { wallets: found.length, examples: found.slice(0, MAX_EXAMPLES) }
+}
+
 const MAX_CAMPAIGNS = 100
 
 /** The plan as fields, for `--json` and reports. */
 export function planFields(plan: Plan): Record<string, unknown> {
-  const { list, pids, total, ledger, run, baseUrl, toSend, awardedBefore } = plan
+  const { list, pids, total, ledger, run, baseUrl, toSend, awardedBefore, wrongChecksums } = plan
   const recorded = recordedTotals(plan, list.rows)
+  const suspects = wrongChecksums.examples.map(({ line, address }) => ({ line, address }))
   return {
     file: list.name,
     sha256: list.sha256,
@@ -114,12 +127,13 @@ export function planFields(plan: Plan): Record<string, unknown> {
       recorded,
       toSend,
       awardedBefore,
+      wrongChecksums: { wallets: wrongChecksums.wallets, examples: suspects },
     },
   }
 }
 
 export function planLines(plan: Plan): Part[][] {
-  const { list, pids, total, ledger, run, baseUrl, toSend, awardedBefore } = plan
+  const { list, pids, total, ledger, run, baseUrl, toSend, awardedBefore, wrongChecksums } = plan
   const lines: Part[][] = [
     [bold(list.name === '-' ? 'standard input' : list.name), baseUrl === undefined ? '' : dim(`  → ${baseUrl}`)],
   ]
@@ -143,6 +157,13 @@ export function planLines(plan: Plan): Part[][] {
   recordedLine(indeterminate.awards, indeterminate.xp, 'with an unknown outcome', '; sent again under the same id')
 
   line('to send', bold(`${formatCount(toSend.awards, 'award')}, ${wallets(toSend)}`))
+  if (wrongChecksums.wallets > 0) {
+    const { wallets, examples } = wrongChecksums
+    const addresses = `${formatNumber(wallets)} ${wallets === 1 ? 'address' : 'addresses'}`
+    line('', yellow(`${addresses} may contain a typing error: the letter case contradicts the checksum (EIP-55):`))
+    for (const { line: number, address } of examples) line('', `line ${number}: ${address}`)
+    if (wallets > examples.length) line('', '…')
+  }
   if (awardedBefore.wallets === 0) return lines
   const who = `${formatCount(awardedBefore.wallets, 'wallet')} ${awardedBefore.wallets === 1 ? 'was' : 'were'}`
   line('', yellow(`${who} awarded in the same campaign before, under another id:`))

@@ -1,11 +1,21 @@
 import type { AwardReport, RowProblem, Verdict } from 'campaign-client/bulk'
 import { addDecimals } from '../../shared/decimals.ts'
-import { ADVICE, type CommandFailure, withoutDocsPath } from '../failure.ts'
+import { ADVICE, type CommandFailure, EXIT, type ExitCode, withoutDocsPath } from '../failure.ts'
 import { bold, dim, green, type Part, red, yellow } from '../output.ts'
-import type { EndedRun } from './exit-code.ts'
 import type { ProgressFormat } from './find-award.ts'
 import { formatCommandLine, formatCount, formatDuration, formatNumber, formatXp } from './format.ts'
 import { type Plan, recordedTotals } from './plan.ts'
+
+/** A run that is complete or stopped. */
+export interface EndedRun {
+  readonly report: AwardReport
+  /** The plan, made after the run locked the ledger. */
+  readonly planAtStart: Plan
+  /** Why the run stopped. */
+  readonly stop?: CommandFailure
+  /** Whether a stopped run left an award in the ledger with an unknown outcome. */
+  readonly isInDoubt: boolean
+}
 
 /** The report for `--json` and report files. Each problem has the line number of its row. */
 export const reportFields = ({ problems, ...report }: AwardReport, { list }: Plan): Record<string, unknown> => ({
@@ -41,19 +51,20 @@ export function summaryLines(
   const took = formatDuration(Date.parse(finishedAt) - Date.parse(startedAt))
   add(awarded.count, awarded.count > 0 ? green : bold, 'awarded', awarded.amount, took)
 
+  const progress = `the progress of the wallet (platform ${platform}${isAssumed ? ', format assumed' : ''})`
   const foundInProgress = inThisRun('alreadyAwarded')
   const earlier = recorded.awarded.awards + recorded.alreadyAwarded.awards
   const earlierXp = addDecimals(recorded.awarded.xp, recorded.alreadyAwarded.xp)
   if (earlier > 0) add(earlier, green, 'awarded before: recorded in the ledger', earlierXp)
   if (foundInProgress.count > 0) {
-    const source = `the progress of the wallet (platform ${platform}${isAssumed ? ', format assumed' : ''})`
-    add(foundInProgress.count, green, `awarded before: found in ${source}`, foundInProgress.amount)
+    add(foundInProgress.count, green, `awarded before: found in ${progress}`, foundInProgress.amount)
   }
   if (counts.duplicate > 0) add(counts.duplicate, dim, 'identical to an earlier row: each award is sent once')
 
   for (const [verdict, text] of Object.entries(NOT_AWARDED) as [keyof typeof NOT_AWARDED, string][]) {
     if (counts[verdict] === 0) continue
     add(counts[verdict], red, text, xp[verdict])
+    if (verdict === 'unconfirmed') lines.push([`  not found with this amount in ${progress}`])
     const ofVerdict = report.problems.filter((problem) => problem.verdict === verdict)
     const problems = byRow(ofVerdict).slice(0, MAX_PROBLEMS_SHOWN)
     for (const { index, id, reason } of problems) {
@@ -93,4 +104,17 @@ export function nextStep(
   }
   if (counts.rejected > 0) return 'correct these rows, or send them again unchanged with --retry-rejected'
   return undefined
+}
+
+/** Returns the exit code of a run: the first that applies. */
+export function exitCodeOfRun({ report, stop, isInDoubt }: EndedRun): ExitCode {
+  const { counts, halted, fromLedger, complete } = report
+  if (isInDoubt || counts.indeterminate > 0 || counts.unconfirmed > 0) return EXIT.unknownOutcome
+  if (stop?.exitCode === EXIT.refused || halted.length > 0) return EXIT.refused
+  if (stop !== undefined) {
+    // 2 means that nothing was sent.
+    const isAnySent = counts.awarded + counts.alreadyAwarded + counts.rejected > fromLedger
+    return stop.exitCode === EXIT.usage && isAnySent ? EXIT.incomplete : stop.exitCode
+  }
+  return counts.rejected > 0 || !complete ? EXIT.incomplete : EXIT.done
 }

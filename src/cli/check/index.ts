@@ -1,31 +1,21 @@
-import { constants } from 'node:fs'
-import { access } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { InvalidArgumentError } from 'commander'
 import { toJsonText } from '../../shared/text/visible-text.ts'
-import type { Command, Context } from '../commands.ts'
+import { WALLET_ADDRESS } from '../../shared/wallet-address.ts'
+import type { Command, Context } from '../command.ts'
 import { connect } from '../connect.ts'
-import {
-  addressOf,
-  baseUrlOf,
-  currentTokenOf,
-  isReadOnly,
-  readOnlyFailure,
-  requireAllowedCampaign,
-} from '../environment.ts'
+import { currentTokenOf, isReadOnly, normalBaseUrlOf, readOnlyFailure, requireAllowedCampaign } from '../environment.ts'
 import { EXIT, type ExitCode, UNKNOWN_OUTCOME_ADVICE, unknownOutcomeFailure, usageFailure } from '../failure.ts'
-import { fileFailure, replaceFile } from '../files.ts'
+import { checkOutputFile, outputFailure, replaceFile } from '../files.ts'
 import { text } from '../flags.ts'
+import { bold, dim, green, type Part, yellow } from '../output.ts'
 import { confirm } from '../prompt.ts'
 import { proxyAgentFor } from '../proxy.ts'
-import { conclude } from './conclude.ts'
-import { printTable } from './print-table.ts'
 import { MAX_REQUESTS, Probe } from './probe.ts'
-import { readProfile, targetOf } from './profile.ts'
+import { type Result, readProfile, targetOf } from './profile.ts'
 import { Check, type CheckArguments } from './question.ts'
 import { awardOf, isOutcomeUnknown } from './questions/writes.ts'
-import { runCheck } from './run-check.ts'
+import { type AnsweredQuestion, resultOf, runCheck } from './run-check.ts'
 
 interface CheckFlags extends CheckArguments {
   readonly yes?: boolean
@@ -60,7 +50,7 @@ export function define(command: Command, context: Context): void {
 }
 
 function walletAddress(given: string): string {
-  if (/^0x[0-9a-f]{40}$/i.test(given)) return given
+  if (WALLET_ADDRESS.test(given)) return given
   throw new InvalidArgumentError('It must be 0x and 40 hex digits.')
 }
 
@@ -68,26 +58,25 @@ async function checkService(flags: CheckFlags, { output, env, interrupts }: Cont
   checkFlags(flags, env)
   // Creating a client checks the environment.
   await connect(env)
-  const address = addressOf(env)
+  const baseUrl = normalBaseUrlOf(env)
   const token = currentTokenOf(env)
-  const target = targetOf(address, token)
+  const target = targetOf(baseUrl, token)
   const warn = (message: string): void => output.err.line('warning  ', message)
   const earlier = flags.against === undefined ? undefined : await readProfile(flags.against, target, flags.pid, warn)
-  const saveFailed = (error: unknown): never => {
-    throw fileFailure(`"${flags.save}" cannot be written`, error)
-  }
-  if (flags.save !== undefined) await access(dirname(resolve(flags.save)), constants.W_OK).catch(saveFailed)
+  const { save } = flags
+  const { CAMPAIGN_ACCESS_TOKEN_FILE: tokenFile } = env
+  if (save !== undefined) await checkOutputFile('--save', save, tokenFile ? [tokenFile] : [])
   if (flags.allowWrites) await confirmWrite(flags, (line) => output.err.line(line))
 
   const { nodeTransport } = await import('campaign-client/node')
-  const agent = await proxyAgentFor(baseUrlOf(env))
+  const agent = await proxyAgentFor(baseUrl)
   const transport = nodeTransport(agent && { agent })
   const signal = flags.allowWrites ? interrupts.signal : new AbortController().signal
   const { isTerminal } = output.err
   if (!isTerminal) output.err.line(`sending at most ${MAX_REQUESTS} requests`)
   const probe = new Probe({
     transport,
-    address,
+    baseUrl,
     token,
     signal,
     wait: (ms) => sleep(ms, undefined, { signal }).catch(() => undefined),
@@ -104,13 +93,18 @@ async function checkService(flags: CheckFlags, { output, env, interrupts }: Cont
     return EXIT.incomplete
   }
 
-  const { profile, changes, exitCode } = conclude(check, answered, target, earlier)
-  if (flags.save !== undefined) await replaceFile(flags.save, `${toJsonText(profile)}\n`).catch(saveFailed)
+  const { profile, changes, exitCode, failure } = resultOf(check, answered, target, earlier)
+  if (failure && exitCode !== EXIT.unknownOutcome) throw failure
+  if (save !== undefined) {
+    await replaceFile(save, `${toJsonText(profile)}\n`).catch((error: unknown) => {
+      throw outputFailure('--save', save, error)
+    })
+  }
   output.result({ ...profile, ...(earlier && { changes }), exitCode }, (out) => {
     printTable(answered, changes, (...parts) => out.line(...parts))
   })
   if (exitCode === EXIT.unknownOutcome) output.err.line('the outcome of the award is unknown: ', UNKNOWN_OUTCOME_ADVICE)
-  if (flags.save !== undefined) output.err.line('wrote ', flags.save)
+  if (save !== undefined) output.err.line('wrote ', save)
   return exitCode
 }
 
@@ -131,4 +125,37 @@ async function confirmWrite(flags: CheckFlags, printLine: (line: string) => void
   printLine(`--allow-writes sends one award twice: ${xp} XP to ${address} in the campaign ${pid}, with the id ${id}.`)
   printLine('The service must refuse the second request. In later runs, it must refuse both requests.')
   if (!flags.yes) await confirm('Send the award? [y/N] ', /^y(?:es)?$/i, 'add --yes')
+}
+
+const WIDTH = "can't tell".length
+
+const coloured = (result: Result): Part => {
+  const padded = result.padEnd(WIDTH)
+  return result === 'as assumed' ? green(padded) : result === 'differs' ? yellow(padded) : dim(padded)
+}
+
+/** Prints the results by group, with advice for each difference. */
+function printTable(
+  answered: readonly AnsweredQuestion[],
+  changes: readonly string[],
+  line: (...parts: Part[]) => void,
+): void {
+  let lastGroup = ''
+  for (const { question, finding } of answered) {
+    const [group = ''] = question.id.split('.')
+    if (group !== lastGroup) line(bold(group))
+    lastGroup = group
+    const { result, note = '', advice } = finding
+    const text = result === 'as assumed' ? [question.assumed, note].filter((part) => part !== '').join(', ') : note
+    const assumed = result === 'differs' ? ` (assumed: ${question.assumed})` : ''
+    const changed = changes.includes(question.id) ? '  changed' : ''
+    line('  ', coloured(result), '  ', question.text, ': ', text, dim(assumed), yellow(changed))
+    if (advice) line(' '.repeat(WIDTH + 4), dim('↳ '), advice)
+  }
+  const count = (result: Result): number => answered.filter(({ finding }) => finding.result === result).length
+  line(
+    `${count('as assumed')} as assumed, ${count('differs')} differs, ${count("can't tell")} can't tell, `,
+    `${count('not asked')} not asked`,
+  )
+  if (changes.length > 0) line(yellow('changed since the profile was saved: '), changes.join(', '))
 }

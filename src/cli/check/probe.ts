@@ -1,4 +1,5 @@
 import type { Transport, TransportRequest, TransportResponse } from 'campaign-client'
+import { cancellationOf } from '../../shared/abort.ts'
 import { parseJson } from '../../shared/text/json.ts'
 import { isRecord } from '../../shared/type-checks.ts'
 
@@ -29,7 +30,7 @@ export interface Reply extends Body {
   readonly header: (name: string) => string | null
 }
 
-/** Why a request has no answer. */
+/** Why a request has no usable response. */
 interface NoReply {
   readonly kind: 'no reply'
   readonly reason: string
@@ -49,7 +50,7 @@ export const dataOf = (outcome: Outcome | undefined): unknown =>
 
 interface ProbeOptions {
   readonly transport: Pick<Transport, 'send'>
-  readonly address: string
+  readonly baseUrl: string
   readonly token: string
   readonly signal: AbortSignal
   readonly wait: (ms: number) => Promise<unknown>
@@ -77,12 +78,12 @@ export class Probe {
 
   /** Sends a read. The last request within the limit is reserved for a read with `otherToken`. */
   get(path: string, query: Readonly<Record<string, string>>, otherToken?: string): Promise<Outcome> {
-    const url = `${this.options.address}/${path}?${new URLSearchParams(query)}`
+    const url = `${this.options.baseUrl}/${path}?${new URLSearchParams(query)}`
     return this.#send({ method: 'GET', url }, otherToken)
   }
 
   post(path: string, body: object): Promise<Outcome> {
-    return this.#send({ method: 'POST', url: `${this.options.address}/${path}`, body: JSON.stringify(body) })
+    return this.#send({ method: 'POST', url: `${this.options.baseUrl}/${path}`, body: JSON.stringify(body) })
   }
 
   /** Waits, unless the probe has stopped. */
@@ -111,11 +112,11 @@ export class Probe {
     try {
       response = await transport.send(
         { ...request, headers, idempotent: request.method === 'GET', maxResponseBytes: MAX_RESPONSE_BYTES },
-        AbortSignal.any([signal, timeout]),
+        cancellationOf(AbortSignal.any([signal, timeout])),
       )
     } catch (error) {
       if (signal.aborted) this.#stopReason = 'interrupted'
-      const reason = timeout.aborted ? `no answer within ${TIMEOUT_MS / 1_000} s` : networkReason(error)
+      const reason = timeout.aborted ? `no response within ${TIMEOUT_MS / 1_000} s` : networkReason(error)
       const isSent = (error as { sent?: unknown } | null)?.sent !== false
       return noReply(this.#stopReason ?? reason, isSent)
     }
@@ -125,7 +126,7 @@ export class Probe {
     if (status < 200 || (status >= 300 && status < 400) || [401, 408, 429].includes(status) || status >= 500) {
       return noReply(this.#stopReason ?? `HTTP ${status}`, true, status)
     }
-    if (!complete) return noReply('the answer is incomplete', true, status)
+    if (!complete) return noReply('the response is incomplete', true, status)
     const body = bodyOf(text)
     this.#hasData ||= status < 300 && body.kind === 'data'
     return { ...body, status, header, durationMs: performance.now() - this.#lastSentAt, receivedAt: Date.now() }
@@ -141,8 +142,8 @@ const noReply = (reason: string, sent: boolean, status?: number): NoReply => ({
 
 function networkReason(error: unknown): string {
   const { kind, systemCode } = (error ?? {}) as { kind?: unknown; systemCode?: unknown }
-  if (kind === 'too_large') return `an answer of more than ${MAX_RESPONSE_BYTES / 1024 / 1024} MiB`
-  return typeof systemCode === 'string' && /^[A-Z0-9_]{1,60}$/.test(systemCode) ? systemCode : 'no answer'
+  if (kind === 'too_large') return `a response of more than ${MAX_RESPONSE_BYTES / 1024 / 1024} MiB`
+  return typeof systemCode === 'string' && /^[A-Z0-9_]{1,60}$/.test(systemCode) ? systemCode : 'no response'
 }
 
 function bodyOf(text: string): Body {

@@ -45,16 +45,18 @@ const profileSchema = z.object({
 /** The results of `check`. Contains no token, account or other personal data. */
 export type Profile = z.infer<typeof profileSchema>
 
+export type Answer = Profile['answers'][number]
+
 /** The service and the organization that a profile is for. */
 export type Target = Profile['target']
 
 const MAX_AGE_MS = 30 * 86_400_000
 
 /** Returns the target of a token: its issuer, and a hash of its subject. */
-export function targetOf(address: string, token: string): Target {
+export function targetOf(baseUrl: string, token: string): Target {
   const { iss, sub } = claimsOf(token)
   return {
-    address,
+    address: baseUrl,
     issuer: typeof iss === 'string' ? iss : null,
     subjectSha256: typeof sub === 'string' ? createHash('sha256').update(sub).digest('hex') : null,
   }
@@ -87,7 +89,8 @@ export async function readProfile(
     throw usageFailure(`"${file}" is a damaged profile: ${path} is wrong`, advice)
   }
   const profile = parsed.data
-  if (profile.target.address !== target.address) throw usageFailure(`"${file}" is a profile of another address`, advice)
+  if (profile.target.address !== target.address)
+    throw usageFailure(`"${file}" is a profile of another base URL`, advice)
   if (!isDeepStrictEqual(profile.target, target)) {
     throw usageFailure(`"${file}" is a profile of another token, with another issuer or subject`, advice)
   }
@@ -95,4 +98,28 @@ export async function readProfile(
   const ageMs = Date.now() - Date.parse(profile.checkedAt)
   if (ageMs > MAX_AGE_MS) warn(`"${file}" is ${Math.floor(ageMs / 86_400_000)} days old: run check again`)
   return profile
+}
+
+/** Returns the answer to a question. */
+export const answerOf = ({ answers }: Profile, id: string): Answer | undefined =>
+  answers.find(({ question }) => question === id)
+
+/** Returns whether the service answered a question. */
+export const isAnswered = (answer: Answer | undefined): answer is Answer =>
+  answer?.result === 'as assumed' || answer?.result === 'differs'
+
+/** Returns the fields that differ between two profiles: ids of questions, `'client.queryNames'` or `'award'`. */
+export function changesBetween(earlier: Profile, now: Profile): string[] {
+  const changed = now.answers.filter(({ question, result }) => {
+    const before = answerOf(earlier, question)
+    if (!isAnswered(before) || question.startsWith('timing.')) return false
+    return result !== 'not asked' && result !== before.result
+  })
+  const hasNames = now.answers.some((answer) => answer.question.startsWith('names.') && isAnswered(answer))
+  const hasAward = isAnswered(answerOf(now, 'writes.wallet-platform'))
+  return [
+    ...changed.map(({ question }) => question),
+    ...(hasNames && !isDeepStrictEqual(earlier.client, now.client) ? ['client.queryNames'] : []),
+    ...(hasAward && !isDeepStrictEqual(earlier.award, now.award) ? ['award'] : []),
+  ]
 }

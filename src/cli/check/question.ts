@@ -116,10 +116,10 @@ export const cannotTell = (note: string, detail?: Detail): Finding => ({ result:
 
 /** Returns the finding for an outcome without usable data. */
 export function noData(outcome: Outcome | undefined): Finding {
-  if (outcome === undefined) return cannotTell('no read was answered')
+  if (outcome === undefined) return cannotTell('no read got a response')
   if (isReply(outcome)) {
     const isOtherShape = outcome.status < 300 && outcome.kind === 'data'
-    return cannotTell(isOtherShape ? 'the data does not fit the interface' : describe(outcome), detailOf(outcome))
+    return cannotTell(isOtherShape ? 'the data does not fit the API description' : describe(outcome), detailOf(outcome))
   }
   const { reason, status } = outcome
   return cannotTell(reason, status === undefined ? undefined : { status })

@@ -3,39 +3,47 @@ import { request as httpsRequest } from 'node:https'
 import { proxyAgentFor } from '../proxy.ts'
 
 interface PostOptions {
-  /** Time limit until the end of the answer, in milliseconds. */
+  /** Time limit until the end of the response, in milliseconds. */
   readonly timeoutMs: number
-  /** Maximum number of bytes of the answer to keep. */
+  /** Maximum number of bytes of the response's body to keep. */
   readonly maxBytes: number
   readonly signal?: AbortSignal
 }
 
-/** The answer to a POST, or the reason why there was none. */
-export interface PostAnswer {
-  /** Absent without an answer. */
+/** The response to a POST, or the reason why there was none. */
+export interface PostResult {
+  /** Absent without a response. */
   readonly status?: number
-  readonly contentType?: string
-  /** The beginning of the body. */
-  readonly text: string
-  /** Why there was no answer. */
+  readonly headers: IncomingMessage['headersDistinct']
+  /** The body as it arrived, not decompressed. */
+  readonly body: Uint8Array
+  /** Whether the body is complete, and not longer than `maxBytes`. */
+  readonly isComplete: boolean
+  /** Why there was no response. */
   readonly error?: string
   readonly ms: number
 }
 
 type Headers = Readonly<Record<string, string | readonly string[]>>
 
-/** Posts bytes once. Never rejects: a failed connection gives an answer with an `error`. */
+/** Posts bytes once. Never rejects: without a response, the result has an `error`. */
 export async function postBytes(
   url: string,
   headers: Headers,
   body: Uint8Array,
   options: PostOptions,
-): Promise<PostAnswer> {
+): Promise<PostResult> {
   const started = performance.now()
-  const answer = await send(url, headers, body, options).catch(({ code, message }: NodeJS.ErrnoException) => {
-    return { text: '', error: code ?? message }
+  const result = await send(url, headers, body, options).catch(({ code, message }: NodeJS.ErrnoException) => {
+    return { headers: {}, body: new Uint8Array(), isComplete: false, error: code ?? message }
   })
-  return { ...answer, ms: Math.round(performance.now() - started) }
+  return { ...result, ms: Math.round(performance.now() - started) }
+}
+
+/** Returns the body of a response as text. A compressed body is described by its size. */
+export function textOf({ headers, body }: PostResult): string {
+  const [encoding = 'identity'] = headers['content-encoding'] ?? []
+  return encoding === 'identity' ? new TextDecoder().decode(body) : `(${body.length} bytes of ${encoding})`
 }
 
 async function send(
@@ -43,7 +51,7 @@ async function send(
   headers: Headers,
   body: Uint8Array,
   { timeoutMs, maxBytes, signal }: PostOptions,
-): Promise<Omit<PostAnswer, 'ms'>> {
+): Promise<Omit<PostResult, 'ms'>> {
   const sendRequest = url.startsWith('https:') ? httpsRequest : httpRequest
   const agent = (await proxyAgentFor(url)) ?? false
   signal?.throwIfAborted()
@@ -58,11 +66,11 @@ async function send(
     request.emit('error', reason)
     request.destroy()
   }
-  const timer = setTimeout(() => abandon(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
+  const timer = setTimeout(() => abandon(new Error(`no response within ${timeoutMs} ms`)), timeoutMs)
   const interrupt = () => abandon(signal?.reason)
   signal?.addEventListener('abort', interrupt)
   try {
-    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
       request
         .on('response', resolve)
         .on('upgrade', (upgrade, socket) => {
@@ -70,29 +78,29 @@ async function send(
           resolve(upgrade.destroy())
         })
         .on('error', reject)
-        .on('close', () => reject(new Error('the connection was closed without an answer')))
+        .on('close', () => reject(new Error('the connection was closed without a response')))
         .end(body)
     })
-    const contentType = answer.headers['content-type']
-    const text = await readText(answer, maxBytes)
-    return { status: answer.statusCode ?? 0, ...(contentType && { contentType }), text }
+    const { headersDistinct, statusCode = 0 } = response
+    return { status: statusCode, headers: headersDistinct, ...(await readBody(response, maxBytes)) }
   } finally {
     clearTimeout(timer)
     signal?.removeEventListener('abort', interrupt)
   }
 }
 
-async function readText(response: IncomingMessage, maxBytes: number): Promise<string> {
+async function readBody(response: IncomingMessage, maxBytes: number): Promise<Pick<PostResult, 'body' | 'isComplete'>> {
   const chunks: Uint8Array[] = []
   let size = 0
   try {
     for await (const chunk of response as AsyncIterable<Uint8Array>) {
       chunks.push(chunk)
       size += chunk.length
-      if (size >= maxBytes) break
+      if (size > maxBytes) break
     }
   } catch {
     // The connection failed. Keep the received part of the body.
   }
-  return new TextDecoder().decode(Buffer.concat(chunks).subarray(0, maxBytes))
+  const body = Buffer.concat(chunks).subarray(0, maxBytes)
+  return { body, isComplete: response.complete && size <= maxBytes }
 }

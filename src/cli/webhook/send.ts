@@ -1,15 +1,15 @@
-import { signWebhook } from 'campaign-client/webhook'
+import { signWebhook, type WebhookEvent } from 'campaign-client/webhook'
 import { Option } from 'commander'
 import { tryParseJson } from '../../shared/text/json.ts'
 import { isRecord } from '../../shared/type-checks.ts'
-import type { Command, Context } from '../commands.ts'
+import type { Command, Context } from '../command.ts'
 import { requiredWebhookSecretOf } from '../environment.ts'
-import { CommandFailure, EXIT, type ExitCode } from '../failure.ts'
+import { CommandFailure, EXIT, type ExitCode, usageFailure } from '../failure.ts'
 import { readInput } from '../files.ts'
 import { httpUrl, type Pair, pair, RepeatableOption, wholeNumber } from '../flags.ts'
 import { dim, green, type Output, red } from '../output.ts'
-import { createMessage, isDocumented, MESSAGE_KINDS, type MessageKind, setFields } from './create-message.ts'
-import { type PostAnswer, postBytes } from './post-bytes.ts'
+import { postBytes, textOf } from './post-bytes.ts'
+import { issueLines, verifyMessage } from './saved-message.ts'
 
 interface SendFlags {
   readonly kind: MessageKind
@@ -25,13 +25,13 @@ interface SendFlags {
 }
 
 /** `campaign-client webhook send` */
-export function define(command: Command, context: Context): void {
+export function defineSend(command: Command, context: Context): void {
   command
     .description(
-      'Signs a message with CAMPAIGN_WEBHOOK_SECRET, as the service does, and sends it to an endpoint. The payloads of ' +
-        'user_login, user_reward and referral are assumed: the interface does not document them.',
+      'Signs a message with CAMPAIGN_WEBHOOK_SECRET, as the service does, and sends it to your receiver. The payloads of ' +
+        'user_login, user_reward and referral are assumed: the API description does not show them.',
     )
-    .argument('<url>', 'the endpoint', httpUrl)
+    .argument('<url>', 'the URL of your receiver', httpUrl)
     .addOption(new Option('--kind <kind>', 'kind of message').choices(MESSAGE_KINDS).default('action_completed'))
     .addOption(
       new Option('--file <file>', 'send the bytes of a file; - for standard input').conflicts(['set', 'id', 'sameId']),
@@ -41,17 +41,17 @@ export function define(command: Command, context: Context): void {
     .option('--times <n>', 'number of messages to send, one after the other', wholeNumber(1, 10_000), 1)
     .option('--same-id', 'send duplicates: all messages have the same id')
     .addOption(
-      new Option('--wrong-signature', 'sign with another secret; the endpoint must refuse the message').conflicts(
+      new Option('--wrong-signature', 'sign with another secret; the receiver must refuse the message').conflicts(
         'unsigned',
       ),
     )
-    .option('--unsigned', 'send no signature; the endpoint must refuse the message')
+    .option('--unsigned', 'send no signature; the receiver must refuse the message')
     .option(
       '--expect <status>',
       'the expected status (default: 2xx, or 401 for a wrong or missing signature)',
       wholeNumber(100, 599),
     )
-    .option('--timeout <ms>', 'time limit of an answer, in milliseconds', wholeNumber(1, 2_147_483_647), 10_000)
+    .option('--timeout <ms>', 'time limit of a response, in milliseconds', wholeNumber(1, 2_147_483_647), 10_000)
     .examples(
       'webhook send http://127.0.0.1:3000/webhooks/campaign',
       'webhook send http://127.0.0.1:3000/webhooks/campaign --kind quest_completed --set event.data.xp=70',
@@ -65,10 +65,10 @@ async function send(url: string, flags: SendFlags, { output, env, interrupts }: 
   const secret = secretOf(flags, env)
   const file = flags.file === undefined ? undefined : await readInput(flags.file)
   if (file === undefined && !isDocumented(flags.kind)) {
-    output.err.line(dim(`the payload of "${flags.kind}" is assumed: the interface does not document it`))
+    output.err.line(dim(`the payload of "${flags.kind}" is assumed: the API description does not show it`))
   }
   let sharedId = flags.id
-  const answers: Answer[] = []
+  const deliveries: Delivery[] = []
   const { signal } = interrupts
   const limits = { timeoutMs: flags.timeout, maxBytes: MAX_ANSWER_BYTES, signal }
   for (let index = 0; index < flags.times && !signal.aborted; index++) {
@@ -80,13 +80,27 @@ async function send(url: string, flags: SendFlags, { output, env, interrupts }: 
       ...(secret !== undefined && { 'x-service-signature': signWebhook(secret, body) }),
     }
     const posted = await postBytes(url, headers, body, limits)
-    const expected = isExpected(posted.status, flags)
-    const answer = { ...posted, text: posted.text.trim(), ...(id !== undefined && { id }), expected }
-    answers.push(answer)
-    if (!output.json) show(answer, output)
+    const { status, error, ms } = posted
+    const [contentType] = posted.headers['content-type'] ?? []
+    const delivery: Delivery = {
+      ...(status !== undefined && { status }),
+      ...(contentType && { contentType }),
+      text: textOf(posted).trim(),
+      ...(error !== undefined && { error }),
+      ms,
+      ...(id !== undefined && { id }),
+      ...issuesOf(body),
+      expected: isExpected(status, flags),
+    }
+    deliveries.push(delivery)
+    if (!output.json) show(delivery, output)
   }
-  const result = { sent: answers.length, asExpected: answers.filter(({ expected }) => expected).length, answers }
-  const failure = interrupts.received ? undefined : failureOf(answers, flags, result)
+  const result = {
+    sent: deliveries.length,
+    asExpected: deliveries.filter(({ expected }) => expected).length,
+    answers: deliveries,
+  }
+  const failure = interrupts.received ? undefined : failureOf(deliveries, flags, result)
   if (failure) throw failure
   output.result(result)
   interrupts.raise()
@@ -95,7 +109,7 @@ async function send(url: string, flags: SendFlags, { output, env, interrupts }: 
 
 function secretOf({ unsigned, wrongSignature }: SendFlags, env: NodeJS.ProcessEnv): string | undefined {
   if (unsigned) return undefined
-  // A random secret gives a well-formed signature. The endpoint must compare it, not only check its format.
+  // A random secret gives a well-formed signature. The receiver must compare it, not only check its format.
   return wrongSignature ? crypto.randomUUID() : requiredWebhookSecretOf(env)
 }
 
@@ -106,14 +120,30 @@ async function createBody({ kind, set = [] }: SendFlags, id: string | undefined)
   return new TextEncoder().encode(JSON.stringify(message))
 }
 
-interface Answer extends PostAnswer {
+/** A message that was sent: the response to it, or the reason why there was none. */
+interface Delivery {
+  readonly status?: number
+  readonly contentType?: string
+  /** The beginning of the body. */
+  readonly text: string
+  readonly error?: string
+  readonly ms: number
   /** The `id` of the message, if it has one. */
   readonly id?: string
+  /** The fields of the message that are missing or differ from the API description. */
+  readonly issues?: WebhookEvent['issues']
   /** Whether the status is as expected. */
   readonly expected: boolean
 }
 
 const MAX_ANSWER_BYTES = 1024
+
+/** Returns the issues that a receiver finds in a message, if the body is a message. */
+function issuesOf(body: Uint8Array): Pick<Delivery, 'issues'> {
+  // The secret does not matter: `verifyMessage` parses a message only if its signature is right.
+  const { issues } = verifyMessage('any', body, signWebhook('any', body))
+  return issues === undefined ? {} : { issues }
+}
 
 function idOf(message: Uint8Array): string | undefined {
   const body = tryParseJson(new TextDecoder().decode(message))
@@ -126,33 +156,115 @@ function isExpected(status: number | undefined, { expect, wrongSignature, unsign
   return wrongSignature || unsigned ? status === 401 : status >= 200 && status < 300
 }
 
-function show({ status, ms, text, error, id, expected }: Answer, { out }: Output): void {
+function show({ status, ms, text, error, id, issues, expected }: Delivery, { out }: Output): void {
   const colour = expected ? green : red
   out.line(
     colour(status ?? '---'),
-    `  ${error ?? (text || '(empty answer)')}`,
+    `  ${error ?? (text || '(empty response)')}`,
     dim(`  ${ms} ms${id ? `, id ${id}` : ''}`),
   )
+  for (const parts of issueLines(issues)) out.line('     ', ...parts)
 }
 
 function failureOf(
-  answers: readonly Answer[],
-  { wrongSignature, unsigned }: SendFlags,
+  deliveries: readonly Delivery[],
+  flags: SendFlags,
   result: Readonly<Record<string, unknown>>,
 ): CommandFailure | undefined {
-  const unexpected = answers.filter(({ expected }) => !expected)
+  const { wrongSignature, unsigned } = flags
+  const unexpected = deliveries.filter(({ expected }) => !expected)
   const [first] = unexpected
   if (!first) return undefined
-  const count = `${unexpected.length} of ${answers.length} message${answers.length === 1 ? '' : 's'}`
+  const count = `${unexpected.length} of ${deliveries.length} message${deliveries.length === 1 ? '' : 's'}`
   if (first.status === undefined) {
-    const message = `no answer to ${count}: ${first.error}`
-    const advice = 'check the URL, and that the endpoint is running'
+    const message = `no response to ${count}: ${first.error}`
+    const advice = 'check the URL, and that the receiver is running'
     return new CommandFailure(EXIT.unreachable, 'network', message, { advice, result })
   }
   if ((wrongSignature || unsigned) && first.status >= 200 && first.status < 300) {
-    const message = `the endpoint accepted ${count} with a ${unsigned ? 'missing' : 'wrong'} signature`
+    const message = `the receiver accepted ${count} with a ${unsigned ? 'missing' : 'wrong'} signature`
     const advice = 'verify the signature before anything else, for example with createWebhookReceiver'
     return new CommandFailure(EXIT.incomplete, 'forgery_accepted', message, { advice, result })
   }
-  return new CommandFailure(EXIT.refused, 'unexpected_status', `unexpected status for ${count}`, { result })
+  const message = `unexpected status ${first.status} for ${count}`
+  const advice = flags.expect === undefined ? STATUS_ADVICE[first.status] : undefined
+  return new CommandFailure(EXIT.incomplete, 'unexpected_status', message, { advice, result })
+}
+
+/** What a status of a webhook receiver usually means. */
+const STATUS_ADVICE: Readonly<Record<number, string>> = {
+  401: 'the receiver has another secret than CAMPAIGN_WEBHOOK_SECRET, or it verifies a parsed body instead of the raw body',
+  404: 'the server has no route with this path: check the URL',
+  405: 'the route does not accept POST: check the URL and the method of the route',
+  413: 'the message is larger than the limit of the receiver (maxBodyBytes) or of a proxy in front of it',
+  500: "the handler threw, or a framework parsed the body before the receiver read it: see the receiver's log",
+  503: "the receiver's store is unavailable, or the message is still being handled: see the receiver's log",
+}
+
+/** A user and a campaign in the demo data of the local service. */
+const SUBJECT = { account: 'ada', platform: 'discord', pid: 'demo' } as const
+
+/**
+ * Creates a message of each kind. The payloads of `user_login`, `user_reward` and `referral` are assumed: the API
+ * description does not show them.
+ */
+const CREATORS = {
+  action_completed: () => emitted({ kind: 'action_completed', aid: 'follow' }),
+  quest_completed: () => emitted({ kind: 'quest_completed', cid: 'welcome' }),
+  test: testMessage,
+  user_login: () => assumed('user_login', { type: 'login', data: { account: SUBJECT.account } }),
+  user_reward: () =>
+    assumed('user_reward', { type: 'reward_claimed', data: { reward: { id: 'reward-1', type: 'xp' }, xp: 50 } }),
+  referral: () => assumed('referral', { type: 'referral', data: { referral: 'grace', referrer: SUBJECT.account } }),
+} satisfies Record<string, () => Promise<Message>>
+
+type MessageKind = keyof typeof CREATORS
+type Message = Record<string, unknown>
+
+const MESSAGE_KINDS = Object.keys(CREATORS) as readonly MessageKind[]
+
+/** Returns whether the API description shows the payload of this kind. */
+const isDocumented = (kind: MessageKind): boolean =>
+  kind === 'action_completed' || kind === 'quest_completed' || kind === 'test'
+
+/** Creates a message with a new `id`. */
+const createMessage = async (kind: MessageKind): Promise<Message> => CREATORS[kind]()
+
+/** Sets fields by path, for example `event.data.xp`. A value that is not JSON is a string. */
+export function setFields(message: Message, changes: readonly Pair[]): void {
+  for (const [path, value] of changes) {
+    const steps = path.split('.')
+    const last = steps.pop() as string
+    let target = message
+    for (const step of steps) {
+      const next: unknown = Object.hasOwn(target, step) ? target[step] : undefined
+      if (typeof next !== 'object' || next === null) throw usageFailure(`--set: the message has no object at "${path}"`)
+      target = next as Message
+    }
+    Object.defineProperty(target, last, {
+      value: tryParseJson(value, value),
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    })
+  }
+}
+
+type DemoEvent = { kind: 'action_completed'; aid: string } | { kind: 'quest_completed'; cid: string }
+
+async function emitted(event: DemoEvent): Promise<Message> {
+  const { createCampaignService } = await import('campaign-client/testing')
+  return JSON.parse(createCampaignService().emit({ ...SUBJECT, ...event }).body)
+}
+
+async function testMessage(): Promise<Message> {
+  const { createCampaignService } = await import('campaign-client/testing')
+  const service = createCampaignService({ deliver: () => new Response() })
+  service.registerWebhook({ url: 'http://127.0.0.1/' })
+  return JSON.parse((await service.testWebhook(SUBJECT)).Payload)
+}
+
+/** Creates a message with an assumed scope and event. */
+async function assumed(scope: string, event: unknown): Promise<Message> {
+  return { ...(await emitted({ kind: 'action_completed', aid: 'follow' })), scope, event }
 }

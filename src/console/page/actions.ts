@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import { Problem } from '../problem.ts'
-import { type ActionAnswer, type ActionName, type ActionRequest, type ActionResult, PATHS } from '../protocol.ts'
+import { type ActionName, type ActionRequest, type ActionResponse, type ActionResult, PATHS } from '../protocol.ts'
 import { refresh } from './live.ts'
 
 /** Asks the server to perform an action. @throws Problem with a message for the user */
@@ -14,11 +14,11 @@ export async function perform<Name extends ActionName>(
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(request),
   }).catch(() => {
-    throw new Problem('The service does not answer. Is campaign-client dev still running?')
+    throw new Problem('The service does not respond. Is campaign-client dev still running?')
   })
-  const answer = (await response.json()) as ActionAnswer<Name>
-  if ('error' in answer) throw new Problem(answer.error, answer.field)
-  return answer.data
+  const result = (await response.json()) as ActionResponse<Name>
+  if ('error' in result) throw new Problem(result.error, result.field)
+  return result.data
 }
 
 /** A message at the foot of the page. */
@@ -61,8 +61,8 @@ interface Loaded<Value> {
   readonly error?: string
 }
 
-/** Returns the answer to an action. Asks again when the request or the revision changes. */
-export function useAnswer<Name extends ActionName>(
+/** Returns the response to an action. Asks again when the request or the revision changes. */
+export function useAction<Name extends ActionName>(
   name: Name,
   request: ActionRequest<Name>,
   revision: unknown,

@@ -1,26 +1,28 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { dismiss, notice } from './actions.ts'
-import { isConnected, requests, serviceTime } from './live.ts'
+import { dismiss, notice, notify } from './actions.ts'
+import { isConnected, serviceTime } from './live.ts'
 import { Navigation } from './navigation.tsx'
+import { hasUnsentText } from './parts/form.tsx'
 import { Link } from './parts/link.tsx'
 import { clockTime, Text } from './parts/text.tsx'
-import { itemTitle, segments } from './route.ts'
+import { itemTitle, latestItem, openItem, path, segments } from './route.ts'
 import { Campaign } from './sections/campaign.tsx'
 import { Clock } from './sections/clock.tsx'
 import { Faults } from './sections/faults.tsx'
 import { Request } from './sections/request.tsx'
 import { Requests } from './sections/requests.tsx'
-import { Start } from './sections/start.tsx'
+import { hasCalls, Start } from './sections/start.tsx'
 import { User } from './sections/user.tsx'
 import { Users } from './sections/users.tsx'
 import { Delivery } from './sections/webhooks/delivery.tsx'
+import { EmitEvent } from './sections/webhooks/emit-event.tsx'
 import { TestWebhook } from './sections/webhooks/test-webhook.tsx'
 import { WebhookForm } from './sections/webhooks/webhook-form.tsx'
-import { Webhooks, WebhooksPage } from './sections/webhooks/webhooks.tsx'
+import { WebhooksPage } from './sections/webhooks/webhooks.tsx'
 
 export function App() {
-  const [section = 'overview'] = segments.value
+  const [section = ''] = segments.value
   useEffect(() => {
     const name = `${section.charAt(0).toUpperCase()}${section.slice(1)}`
     document.title = [itemTitle.value, name, 'campaign-client dev'].filter(Boolean).join(' · ')
@@ -35,10 +37,7 @@ export function App() {
         Skip to the content
       </a>
       <Navigation />
-      <main id="main" tabIndex={-1}>
-        <StaleBanner />
-        <Section />
-      </main>
+      <Section />
       <NoticeLine />
     </>
   )
@@ -46,14 +45,20 @@ export function App() {
 
 /** The key `/` focuses the filter, unless the user is typing. Escape closes the open item. */
 function onKey(event: KeyboardEvent): void {
-  const isTyping = event.target instanceof Element && event.target.matches('input, textarea, select')
-  if (event.key === 'Escape' && !document.querySelector('dialog[open]')) {
-    document.querySelector<HTMLElement>('.close')?.click()
-  }
+  const { target } = event
+  const isTyping = target instanceof Element && target.matches('input, textarea, select')
   const filter = document.querySelector<HTMLElement>('.filter')
+  // In the filter, Escape clears the text.
+  if (event.key === 'Escape' && !document.querySelector('dialog[open]') && target !== filter) closeItem()
   if (event.key !== '/' || event.metaKey || event.ctrlKey || isTyping || !filter) return
   event.preventDefault()
   filter.focus()
+}
+
+function closeItem(): void {
+  const form = document.querySelector<HTMLFormElement>('.pane form')
+  if (form && hasUnsentText(form)) notify('The form has text that was not sent. Press ✕ to discard it.', true)
+  else document.querySelector<HTMLElement>('.close')?.click()
 }
 
 function StaleBanner() {
@@ -65,7 +70,7 @@ function StaleBanner() {
   lostAt.current ??= serviceTime.value
   return (
     <p class="banner" role="alert">
-      <strong>The service does not answer.</strong> This page shows its state of {clockTime(lostAt.current)}. Is
+      <strong>The service does not respond.</strong> This page shows its state of {clockTime(lostAt.current)}. Is
       campaign-client dev still running?
     </p>
   )
@@ -75,70 +80,90 @@ function StaleBanner() {
 function Section() {
   const [section, first, second, third] = segments.value
   switch (section) {
-    case undefined:
-      return <Overview />
     case 'start':
-      return <Start />
+      return <ListAndItem list={<Start />} />
     case 'users': {
       const user = first && second && third && <User pid={first} platform={second} account={third} />
       return <ListAndItem list={<Users />} item={user || (first && <Campaign pid={first} />)} />
     }
     case 'requests':
-      return <ListAndItem list={<Requests />} item={first && <Request key={first} requestKey={first} />} />
-    case 'webhooks': {
-      const delivery = second && <Delivery key={second} deliveryKey={second} />
       return (
-        <ListAndItem list={<WebhooksPage />} item={delivery || (first && <WebhookForm key={first} hookId={first} />)} />
+        <ListAndItem
+          list={
+            <>
+              {!hasCalls.value && <Start />}
+              <Requests />
+            </>
+          }
+          item={first && <Request key={first} requestKey={first} />}
+        />
       )
-    }
+    case 'webhooks':
+      return <ListAndItem list={<WebhooksPage />} item={first && <WebhookItem kind={first} id={second} />} />
     case 'faults':
-      return <Faults />
+      return <ListAndItem list={<Faults />} />
     case 'clock':
-      return <Clock />
+      return <ListAndItem list={<Clock />} />
     default:
       return (
-        <p class="empty">
-          There is nothing at <Text>{`/${segments.value.join('/')}`}</Text>. <Link to="/">Back to the overview</Link>
-        </p>
+        <ListAndItem
+          list={
+            <p class="empty">
+              There is nothing at <Text>{path.value}</Text>. <Link to="/">Back to the requests</Link>
+            </p>
+          }
+        />
       )
   }
 }
 
-function Overview() {
-  return (
-    <>
-      {requests.value.rows.length === 0 && <Start />}
-      <div class="grid">
-        <div class="column">
-          <Requests brief />
-          <Webhooks brief />
-        </div>
-        <div class="column">
-          <Users brief />
-          <TestWebhook />
-          <Faults brief />
-          <Clock brief />
-        </div>
-      </div>
-    </>
-  )
+function WebhookItem({ kind, id }: { kind: string; id: string | undefined }) {
+  if (kind === 'deliveries' && id !== undefined) return <Delivery key={id} deliveryKey={id} />
+  if (kind === 'test') return <TestWebhook />
+  if (kind === 'send') return <EmitEvent />
+  const hookId = kind === 'edit' ? id : kind === 'new' ? undefined : kind
+  return <WebhookForm key={hookId ?? 'new'} hookId={hookId} />
 }
 
-/** A list with the open item beside it. On a narrow screen the item replaces the list. */
-function ListAndItem({ list, item }: { list: ComponentChildren; item: ComponentChildren }) {
+/**
+ * A list with the open item beside it. Each scrolls on its own. On a narrow screen the item replaces the list. When the item
+ * is closed, the focus returns to the element that opened it.
+ */
+function ListAndItem({ list, item }: { list: ComponentChildren; item?: ComponentChildren }) {
   const pane = useRef<HTMLDivElement>(null)
-  const path = segments.value.join('/')
-  useEffect(() => pane.current?.focus({ preventScroll: true }), [path])
+  const main = useRef<HTMLDivElement>(null)
+  const opener = useRef<Element | null>(null)
+  const shown = openItem.value
+  const wasOpen = useRef(false)
+  useEffect(() => {
+    if (shown !== undefined) {
+      if (main.current?.contains(document.activeElement)) opener.current = document.activeElement
+      else if (!wasOpen.current) opener.current = null
+      if (!pane.current?.contains(document.activeElement)) pane.current?.focus({ preventScroll: true })
+    } else if (wasOpen.current) returnFocus(opener.current)
+    wasOpen.current = shown !== undefined
+  }, [shown])
   return (
-    <div class={item ? 'pair open' : 'pair'}>
-      <div class="list">{list}</div>
+    <main class={item ? 'open' : undefined}>
+      <div class="list" id="main" tabIndex={-1} ref={main}>
+        <StaleBanner />
+        {list}
+      </div>
       {item && (
         <div class="pane" ref={pane} tabIndex={-1}>
           {item}
         </div>
       )}
-    </div>
+    </main>
   )
+}
+
+/** Focuses the element that opened the latest item, or else its link, once the list has rendered it. */
+function returnFocus(opener: Element | null, tries = 10): void {
+  const link = document.querySelector(`#main a[data-to="${CSS.escape(latestItem.value ?? '')}"]`)
+  const target = opener?.isConnected ? opener : link
+  if (target instanceof HTMLElement) target.focus({ preventScroll: true })
+  else if (tries > 0) requestAnimationFrame(() => returnFocus(opener, tries - 1))
 }
 
 /** The notice is below the content, so that it covers no control. */

@@ -20,13 +20,14 @@ export interface LiveList<Row> {
 
 const NO_ROWS = { rows: [], discarded: 0 }
 
-/** Whether the service answers; undefined before the first answer. */
+/** Whether the service answers; undefined before the first response. */
 export const isConnected = signal<boolean | undefined>(undefined)
 export const requests = signal<LiveList<RequestRow>>(NO_ROWS)
 export const deliveries = signal<LiveList<DeliveryRow>>(NO_ROWS)
 export const service = signal<ServiceState>({
   operations: [],
   hasSecret: false,
+  acceptsAnyToken: true,
   webhooks: [],
   faults: [],
   campaigns: [],

@@ -23,15 +23,14 @@ export function Navigation() {
         </Link>
       </h1>
       <span class={isConnected.value ? 'live on' : 'live'} role="status">
-        {isConnected.value === undefined ? 'Connecting' : isConnected.value ? 'Live' : 'No answer'}
+        {isConnected.value === undefined ? 'Connecting' : isConnected.value ? 'Live' : 'No response'}
       </span>
       <button type="button" class="menu small" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         Menu
       </button>
       <nav aria-label="Console">
-        <NavLink to="/" name="Overview" />
-        <NavLink to="/users" name="Users" count={campaigns.reduce((sum, { users }) => sum + users, 0)} />
         <NavLink to="/requests" name="Requests" count={requests.value.rows.length} />
+        <NavLink to="/users" name="Users" count={campaigns.reduce((sum, { users }) => sum + users, 0)} />
         <NavLink to="/webhooks" name="Webhooks" count={webhooks.length} />
         <NavLink to="/faults" name="Faults" count={faults.length} isWarning />
         <NavLink to="/clock" name="Clock" />

@@ -1,4 +1,4 @@
-import { computed, signal } from '@preact/signals'
+import { computed, effect, signal } from '@preact/signals'
 
 /** The base URL of the service. It has the page's origin, because a container may map the service's port. */
 export const baseUrl = `${location.origin}/api/v1`
@@ -10,15 +10,34 @@ addEventListener('popstate', () => {
   address.value = location.pathname + location.search
 })
 
-/** The segments of the path, decoded: `['requests', '12']`. */
-export const segments = computed<readonly string[]>(() =>
-  (address.value.split('?', 1)[0] ?? '').split('/').filter(Boolean).map(decode),
-)
+/** The path of the page, without its query. */
+export const path = computed(() => address.value.split('?', 1)[0] ?? '/')
+
+/** The segments of the path, decoded: `['requests', '12']`. The path `/` shows the requests. */
+export const segments = computed<readonly string[]>(() => {
+  const [first = 'requests', ...rest] = path.value.split('/').filter(Boolean).map(decode)
+  return [first, ...rest]
+})
+
+/** The path of the open item; `undefined` when only a list is shown. */
+export const openItem = computed(() => (segments.value.length > 1 ? path.value : undefined))
+
+/** The path of the item that is open or was open last. */
+export const latestItem = signal<string | undefined>(undefined)
+effect(() => {
+  if (openItem.value !== undefined) latestItem.value = openItem.value
+})
 
 const parameters = computed(() => new URLSearchParams(address.value.split('?')[1] ?? ''))
 
 /** Returns a parameter of the address; the empty string when it is absent. */
 export const parameter = (name: string): string => parameters.value.get(name) ?? ''
+
+/** The filters of the list, as a query. Links between a list and its items keep it. */
+export const filterQuery = computed(() => {
+  const kept = new URLSearchParams([...parameters.value].filter(([name]) => /^(?:find|show|pid)$/.test(name)))
+  return kept.size > 0 ? `?${kept}` : ''
+})
 
 /** Changes a parameter of the address, without a history entry for each typed letter. */
 export function setParameter(name: string, value: string): void {
@@ -31,9 +50,9 @@ export function setParameter(name: string, value: string): void {
 }
 
 /** Opens another address of the console. */
-export function go(path: string): void {
-  history.pushState(null, '', path)
-  address.value = path
+export function go(to: string): void {
+  history.pushState(null, '', to)
+  address.value = to
 }
 
 /** Returns the path with these segments, each encoded: IDs may contain any character. */

@@ -1,7 +1,9 @@
 import type { CampaignService, FaultOptions } from 'campaign-client/testing'
+import type { $ZodIssue } from 'zod/v4/core'
 import { ACTION_REQUESTS, type ActionName, type ActionRequest } from '../action-requests.ts'
 import { Problem } from '../problem.ts'
 import type { ActionResult } from '../protocol.ts'
+import { deliveryToCurl } from './curl.ts'
 import { deliveryRow, type Feed } from './feed.ts'
 import { withSecret } from './seed.ts'
 
@@ -15,7 +17,7 @@ export interface ActionContext {
     advanceTo(timeMs: number): Promise<void>
     reset(): void
   }
-  /** The default secret of a new endpoint. */
+  /** The default secret of a new webhook. */
   readonly secret: string | undefined
   /** @throws Error when messages must not be sent to this URL */
   requireReachable(url: string): void
@@ -38,62 +40,73 @@ const ACTIONS: Actions = {
 
   readDelivery({ key }, { feed }) {
     const delivery = feed.delivery(key) ?? fail('This delivery is no longer stored.')
-    const { body, signature, attempts } = delivery
-    return { ...deliveryRow(delivery), body, attemptsMade: attempts, ...(signature !== undefined && { signature }) }
+    const { body, signature, attempts, isTest } = delivery
+    return {
+      ...{ ...deliveryRow(delivery), body, attemptsMade: attempts },
+      ...(signature !== undefined && { signature }),
+      // The signature of a message of the Test tool is not known here.
+      ...(!isTest && { curl: deliveryToCurl(delivery) }),
+    }
   },
 
   completeTask(request, { service, feed, clock }) {
-    feed.runAction(() => service.completeTask(request))
     const { account, platform, pid, aid } = request
-    feed.addAction('Task completed', account, pid, { task: aid, account, platform, campaign: pid }, clock.now())
+    const values = { task: aid, 'user ID': account, platform, campaign: pid }
+    const action = { title: 'Task completed', subject: account, pid, values, at: clock.now() }
+    feed.runAction(() => service.completeTask(request), action)
     return null
   },
 
   saveWebhook({ hook_id, newId, urls, scope, secret: entered, campaigns }, { service, secret, ...context }) {
     const { webhooks = [], campaigns: existing = [] } = service.exportSeed({ secrets: true })
     const known = webhooks.find((webhook) => webhook.hook_id === hook_id)
-    if (hook_id !== undefined && !known) fail('This endpoint has been removed.')
+    if (hook_id !== undefined && !known) fail('This webhook has been removed.')
     if (newId && webhooks.some((webhook) => webhook.hook_id === newId)) {
-      fail(`Another endpoint has the ID "${newId}".`, 'newId')
+      fail(`Another webhook has the ID "${newId}".`, 'newId')
     }
     for (const url of urls) requireUrl(url, context)
-    const unknown = campaigns.find((pid) => !existing.some(({ id }) => id === pid))
+    const unknown = campaigns?.find((pid) => !existing.some(({ id }) => id === pid))
     if (unknown !== undefined) fail(`There is no campaign "${unknown}".`, 'campaigns')
     const used = entered === '' ? undefined : (entered ?? (known ? known.secret : secret))
     const id = hook_id ?? newId
     return service.registerWebhook({
       ...(id && { hook_id: id }),
-      ...{ url: urls, scope, campaigns, secret: used, organization: known?.organization },
+      ...{ url: urls, secret: used, organization: known?.organization },
+      ...{ scope: scope ?? known?.scope, campaigns: campaigns ?? known?.campaigns },
     })
   },
 
   removeWebhook({ hook_id }, { service }) {
-    if (!service.unregisterWebhook(hook_id)) fail('This endpoint has been removed.')
+    if (!service.unregisterWebhook(hook_id)) fail('This webhook has been removed.')
     return null
   },
 
-  async testWebhook({ account, hook_id }, { service, feed, clock }) {
-    const webhook = service.webhooks.find((each) => each.hook_id === hook_id) ?? fail('This endpoint has been removed.')
-    const user = findUser(service, account, webhook.campaigns[0])
+  async testWebhook({ account, hook_id: chosen, url: chosenUrl }, { service, feed, clock }) {
+    const webhook = service.webhooks.find((each) => chosen === undefined || each.hook_id === chosen)
+    const absence = chosen === undefined ? 'No webhook is registered.' : 'This webhook has been removed.'
+    const { hook_id, urls, campaigns } = webhook ?? fail(absence)
+    const url = chosenUrl ?? (urls[0] as string)
+    if (!urls.includes(url)) fail(`The webhook "${hook_id}" has no URL ${url}.`, 'url')
+    const user = findUser(service, account, campaigns[0])
     const at = clock.now()
-    const result = await service.testWebhook({ ...user, hook_id })
-    feed.addTest(result, hook_id, webhook.urls[0] ?? '', at)
+    const result = await service.testWebhook({ ...user, hook_id, url })
+    feed.addTest(result, hook_id, url, at)
     return result
   },
 
   emit({ kind, pid, account, item }, { service, feed }) {
     const user = findUser(service, account, pid)
-    const { hook_ids } = feed.runAction(() =>
+    const { id, deliveryIds } = feed.runAction(() =>
       service.emit(kind === 'action_completed' ? { kind, ...user, aid: item } : { kind, ...user, cid: item }),
     )
-    return { sent: hook_ids.length }
+    return { messageId: id, deliveries: deliveryIds }
   },
 
   redeliver: ({ key }, { service, feed }) => ({ key: feed.runAction(() => service.redeliver(key).deliveryId) }),
 
   addFault({ times, ...fault }, { service }) {
-    service.fail({ ...fault, times: times ?? Number.POSITIVE_INFINITY } as FaultOptions)
-    return null
+    const count = times === null ? Number.POSITIVE_INFINITY : times
+    return { key: service.fail({ ...fault, ...(count !== undefined && { times: count }) } as FaultOptions).id }
   },
 
   cancelFault({ key }, { service }) {
@@ -124,6 +137,11 @@ const ACTIONS: Actions = {
 
   reset(_, { service }) {
     service.reset()
+    return null
+  },
+
+  emptyList({ list }, { feed }) {
+    feed.empty(list)
     return null
   },
 }
@@ -159,7 +177,26 @@ export const plainMessage = (error: unknown): string =>
 /** Performs an action by name. @throws Problem when the action fails */
 export async function performAction(name: string, request: unknown, context: ActionContext): Promise<unknown> {
   if (!Object.hasOwn(ACTIONS, name)) fail(`There is no action "${name}".`)
-  const { data, error } = ACTION_REQUESTS[name as ActionName].safeParse(request)
-  if (error) fail(error.issues[0]?.message ?? error.message, error.issues[0]?.path[0]?.toString())
+  const schema = ACTION_REQUESTS[name as ActionName]
+  const { data, error } = schema.safeParse(request)
+  const [issue] = error?.issues ?? []
+  if (issue) fail(describeIssue(issue, Object.keys(schema.shape)), issue.path[0]?.toString())
   return (ACTIONS[name as ActionName] as (request: unknown, context: ActionContext) => unknown)(data, context)
+}
+
+/** Describes an issue that has no message of its own. */
+function describeIssue(issue: $ZodIssue, fields: readonly string[]): string {
+  const path = issue.path.join('.')
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return `"${issue.keys.join('", "')}" is not a field. The fields are: ${fields.join(', ') || 'none'}.`
+    case 'invalid_type':
+      // zod's own message, which is longer when the process has loaded all of zod.
+      if (!/^Invalid input(?:: expected |$)/.test(issue.message)) return issue.message
+      return path === '' ? 'Send a JSON object.' : `"${path}" must be a value of the type ${issue.expected}.`
+    case 'invalid_value':
+      return `"${path}" must be one of: ${issue.values.join(', ')}.`
+    default:
+      return issue.message
+  }
 }

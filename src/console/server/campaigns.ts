@@ -1,4 +1,5 @@
 import type { CampaignSeed, CampaignService, ChallengeSeed, EntrySnapshot } from 'campaign-client/testing'
+import { rankOf } from '../../shared/rank.ts'
 import type { CampaignView, ItemView, UserList, UserRow, UserView } from '../protocol.ts'
 import { shorten } from './request-view.ts'
 
@@ -58,13 +59,16 @@ export class Campaigns {
 
 function ranked(entries: readonly EntrySnapshot[], items: readonly ItemView[]): readonly UserView[] {
   const tasks = new Set(items.filter(({ kind }) => kind === 'task').map(({ id }) => id))
+  const totals = Float64Array.from(entries, ({ total }) => total).sort()
   const sorted = [...entries].sort((one, other) => other.total - one.total)
-  let rank = 0
   return sorted.map((entry, index) => {
-    const isTiedWith = (other: EntrySnapshot | undefined) => other?.total === entry.total
-    if (!isTiedWith(sorted[index - 1])) rank = index + 1
-    const isTied = isTiedWith(sorted[index - 1]) || isTiedWith(sorted[index + 1])
-    return { ...entry, rank, isTied, completedTasks: entry.completed.filter((id) => tasks.has(id)).length }
+    const isTied = [sorted[index - 1], sorted[index + 1]].some((neighbour) => neighbour?.total === entry.total)
+    return {
+      ...entry,
+      rank: rankOf(entry.total, totals),
+      isTied,
+      completedTasks: entry.completed.filter((id) => tasks.has(id)).length,
+    }
   })
 }
 

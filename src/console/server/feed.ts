@@ -1,5 +1,11 @@
-import { randomUUID } from 'node:crypto'
-import type { CampaignService, DeliveryRecord, ServiceEvent, TestWebhookResult } from 'campaign-client/testing'
+import { createHash, randomUUID } from 'node:crypto'
+import type {
+  CampaignService,
+  DeliveryRecord,
+  RequestRecord,
+  ServiceEvent,
+  TestWebhookResult,
+} from 'campaign-client/testing'
 import type { Changes, DeliveryRow, FaultView, RequestView, Setup } from '../protocol.ts'
 import { Campaigns } from './campaigns.ts'
 import { RecentRows } from './recent-rows.ts'
@@ -10,12 +16,32 @@ export interface FeedOptions {
   readonly setup: Setup
   /** Returns the time of the service minus the time of the machine, in milliseconds. */
   readonly aheadMs: () => number
-  /** Calls `ended` when the current answer ends, with the duration of the request in milliseconds. */
-  readonly onAnswerEnd: (ended: (durationMs: number) => void) => void
+  /** Calls `ended` when the current response ends, with the duration of the request in milliseconds. */
+  readonly onResponseEnd: (ended: (durationMs: number) => void) => void
 }
 
 /** A delivery of the service, or a message of the Test tool in the same form. */
-type Delivery = Omit<DeliveryRecord, 'deliveryId'> & Pick<DeliveryRow, 'key' | 'isFromConsole' | 'isTest'>
+type Delivery = Omit<DeliveryRecord, 'deliveryId'> & Pick<DeliveryRow, 'key' | 'cause' | 'isFromConsole' | 'isTest'>
+
+/** An action of the console that the list of requests shows. */
+interface Action {
+  readonly title: string
+  readonly subject: string
+  readonly pid: string
+  readonly values: Readonly<Record<string, string>>
+  readonly at: number
+}
+
+/** A request that failed in a way that clients retry. */
+interface FailedRequest {
+  readonly firstKey: string
+  readonly attempt: number
+  readonly at: number
+}
+
+/** The same request within this time after a failure counts as a further attempt of the same call. */
+const RETRY_WINDOW_MS = 60_000
+const MAX_FAILED = 1000
 
 /** Keeps the recent events of the service. The page polls it for the changes since a revision. */
 export class Feed {
@@ -34,6 +60,10 @@ export class Feed {
   #stateChangedAt = 1
   #isConsoleAction = false
   #actions = 0
+  /** Deliveries whose request has not been answered yet: the service reports them before the request. */
+  readonly #newDeliveries: string[] = []
+  /** The latest failed requests, by a hash of the request. */
+  readonly #failed = new Map<string, FailedRequest>()
 
   constructor(options: FeedOptions) {
     this.#options = options
@@ -69,23 +99,34 @@ export class Feed {
     return this.#deliveries.get(key)
   }
 
-  /** Runs `work` and marks the deliveries that it queues with `isFromConsole`. */
-  runAction<Result>(work: () => Result): Result {
+  /** Runs `work` and marks the deliveries that it queues with `isFromConsole`. Adds `action` to the requests. */
+  runAction<Result>(work: () => Result, action?: Action): Result {
     this.#isConsoleAction = true
     try {
-      return work()
+      const result = work()
+      if (action) this.#addAction(action)
+      return result
     } finally {
       this.#isConsoleAction = false
+      this.#newDeliveries.length = 0
     }
   }
 
-  /** Adds an action of the console to the requests. */
-  addAction(title: string, subject: string, pid: string, values: Readonly<Record<string, string>>, at: number): void {
+  #addAction({ title, subject, pid, values, at }: Action): void {
     const key = `console-${++this.#actions}`
     const text = `console ${title} ${Object.values(values).join(' ')}`.toLowerCase()
     const query = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, [value]]))
     const row = { key, at, isFromConsole: true, method: '', path: '', operation: title, subject, pid, text }
     this.#requests.set({ ...row, query, headers: {}, handled: true }, ++this.#revision)
+    this.#setCause(key)
+  }
+
+  /** Sets the request that caused the new deliveries. */
+  #setCause(cause: string): void {
+    for (const key of this.#newDeliveries.splice(0)) {
+      const delivery = this.#deliveries.get(key)
+      if (delivery) this.#deliveries.set({ ...delivery, cause }, this.#revision)
+    }
   }
 
   /** Adds a message of the Test tool to the deliveries. */
@@ -93,10 +134,18 @@ export class Feed {
     const key = `test-${++this.#actions}`
     const { id } = JSON.parse(Payload) as { id: string }
     const ok = Status >= 200 && Status < 300
-    const attempt = { at, ok, ...(Success ? { status: Status, answer: Data } : { error: Data }) }
+    const attempt = { at, ok, ...(Success ? { status: Status, response: Data } : { error: Data }) }
     const state = ok ? 'delivered' : 'undelivered'
     const delivery = { key, id, at, hook_id, url, body: Payload, state, attempts: [attempt] } as const
     this.#deliveries.set({ ...delivery, isFromConsole: true, isTest: true }, ++this.#revision)
+  }
+
+  /** Removes the rows of a list. The page then loads all rows again. */
+  empty(list: 'requests' | 'deliveries'): void {
+    if (list === 'requests') this.#requests.clear()
+    else this.#deliveries.clear()
+    this.#resetAt = ++this.#revision
+    this.#stateChangedAt = this.#revision
   }
 
   close(): void {
@@ -107,12 +156,15 @@ export class Feed {
     const revision = ++this.#revision
     switch (event.kind) {
       case 'request_answered':
-        this.#addRequest(requestView(event))
+        this.#addRequest({ ...requestView(event), ...this.#attemptOf(event.request) })
+        this.#setCause(String(event.request.id))
         return
       case 'delivery_changed':
         this.#setDelivery(event.delivery)
         return
       case 'reset':
+        this.#failed.clear()
+        this.#newDeliveries.length = 0
         this.#requests.clear()
         this.#deliveries.clear()
         this.#resetAt = revision
@@ -122,28 +174,52 @@ export class Feed {
     this.#stateChangedAt = revision
   }
 
+  /** Returns the number of the attempt, if the same request failed shortly before. */
+  #attemptOf({ id, at, method, url, bodyText = '', status }: RequestRecord) {
+    const hash = createHash('sha256')
+      .update(JSON.stringify([method, url, bodyText]))
+      .digest('base64')
+    const before = this.#failed.get(hash)
+    this.#failed.delete(hash)
+    const retried = before && at - before.at <= RETRY_WINDOW_MS ? before : undefined
+    const { firstKey, attempt } = { firstKey: retried?.firstKey ?? String(id), attempt: (retried?.attempt ?? 0) + 1 }
+    if (status === undefined || status >= 500 || status === 408 || status === 429 || status === 401) {
+      this.#failed.set(hash, { firstKey, attempt, at })
+      if (this.#failed.size > MAX_FAILED) this.#failed.delete(this.#failed.keys().next().value as string)
+    }
+    return attempt > 1 ? { firstKey, attempt } : {}
+  }
+
   #addRequest(view: RequestView): void {
     this.#requests.set(view, this.#revision)
-    this.#options.onAnswerEnd((durationMs) => {
-      // The service may have been reset before the end of the answer.
+    this.#options.onResponseEnd((durationMs) => {
+      // The service may have been reset before the end of the response.
       if (this.#requests.get(view.key) !== view) return
       this.#requests.set({ ...view, durationMs: Math.round(durationMs) }, ++this.#revision)
     })
   }
 
   #setDelivery({ deliveryId: key, ...delivery }: DeliveryRecord): void {
-    const isFromConsole = this.#isConsoleAction || this.#deliveries.get(key)?.isFromConsole === true
-    this.#deliveries.set({ ...delivery, key, ...(isFromConsole && { isFromConsole }) }, this.#revision)
+    const known = this.#deliveries.get(key)
+    if (!known && delivery.attempts.length === 0) this.#newDeliveries.push(key)
+    const isFromConsole = this.#isConsoleAction || known?.isFromConsole === true
+    const cause = known?.cause
+    this.#deliveries.set(
+      { ...delivery, key, ...(cause !== undefined && { cause }), ...(isFromConsole && { isFromConsole }) },
+      this.#revision,
+    )
   }
 }
 
 export function deliveryRow({ body, signature, attempts, ...delivery }: Delivery): DeliveryRow {
   const lastStatus = attempts.at(-1)?.status
+  const fault = attempts.findLast((attempt) => attempt.fault !== undefined)?.fault
   return {
     ...delivery,
     ...subjectOf(body),
     attempts: attempts.length,
     ...(lastStatus !== undefined && { lastStatus }),
+    ...(fault !== undefined && { fault }),
   }
 }
 

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-
-const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]']
+import { isLoopback } from '../../shared/hosts-and-ports.ts'
 
 /**
  * Refuses requests that web pages of other sites make with this user's browser. `Origin` and `Sec-Fetch-Site` reveal
@@ -11,14 +10,14 @@ export class Guard {
   readonly #names: ReadonlySet<string>
 
   constructor(allowedHosts: readonly string[]) {
-    this.#names = new Set([...LOOPBACK, ...allowedHosts.map((name) => name.toLowerCase())])
+    this.#names = new Set(allowedHosts.map((name) => name.toLowerCase()))
   }
 
   /** Returns the reason why a request is refused; `undefined` when it is allowed. */
   refusal({ headers, headersDistinct, method }: IncomingMessage): string | undefined {
     const [host, ...others] = headersDistinct.host ?? []
     const name = host === undefined || others.length > 0 ? undefined : nameOf(`http://${host}`)
-    if (name === undefined || !this.#names.has(name)) {
+    if (name === undefined || !(isLoopback(name) || this.#names.has(name))) {
       return `"${name ?? 'this host'}" is not an allowed host name. Start dev with --allowed-host to allow it.`
     }
     const { origin } = headers

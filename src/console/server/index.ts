@@ -1,12 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { CampaignService } from 'campaign-client/testing'
-import { Problem } from '../problem.ts'
 import { PATHS, type Setup } from '../protocol.ts'
-import { type ActionContext, performAction, plainMessage } from './actions.ts'
+import { type ActionContext, performAction } from './actions.ts'
 import { type PageAssets, sendText, servePage } from './assets.ts'
+import { CONTROL, control, errorView, sendJson } from './control.ts'
 import { Feed } from './feed.ts'
 import { Guard } from './guard.ts'
+import { readJson } from './read-json.ts'
 
 export type { PageAssets } from './assets.ts'
 export { withSecret } from './seed.ts'
@@ -25,31 +26,30 @@ export interface Console {
 }
 
 const API = '/api/'
-/** Enough for a seed with thousands of users. */
-const MAX_BODY_BYTES = 64_000_000
 
 /** Creates the console of a service. The guard protects the console and the service. */
 export function createConsole(options: ConsoleOptions): Console {
   const { service, page, setup, clock } = options
   const guard = new Guard(options.allowedHosts)
   /** The current response and the arrival time of its request. */
-  const answering = new AsyncLocalStorage<{ readonly response: ServerResponse; readonly since: number }>()
+  const responding = new AsyncLocalStorage<{ readonly response: ServerResponse; readonly since: number }>()
   const feed = new Feed({
     ...{ service, setup },
     aheadMs: () => clock.now() - Date.now(),
-    onAnswerEnd(ended) {
-      const current = answering.getStore()
+    onResponseEnd(ended) {
+      const current = responding.getStore()
       current?.response.once('close', () => ended(performance.now() - current.since))
     },
   })
   const context: ActionContext = { ...options, feed }
 
-  async function answer(request: IncomingMessage, response: ServerResponse, path: string, query: string) {
+  async function respond(request: IncomingMessage, response: ServerResponse, path: string, query: string) {
+    if (path.startsWith(CONTROL)) return control(request, response, path.slice(CONTROL.length), query, context)
     if (path.startsWith(PATHS.actions)) return act(request, response, path.slice(PATHS.actions.length), context)
     if (request.method !== 'GET' && request.method !== 'HEAD') return plain(response, 405, 'Use GET.')
     if (path === PATHS.changes) {
       const changes = feed.changesSince(new URLSearchParams(query).get('since') ?? '')
-      return sendText(response, 200, 'application/json', JSON.stringify(changes))
+      return sendJson(response, 200, changes)
     }
     if (path === PATHS.seed) return sendSeed(response, service)
     servePage(path, page, response)
@@ -59,11 +59,11 @@ export function createConsole(options: ConsoleOptions): Console {
     intercept(request, response) {
       const refusal = guard.refusal(request)
       const [path = '/', query = ''] = (request.url ?? '/').split('?', 2)
-      if (refusal !== undefined) plain(response, 403, refusal)
+      if (refusal !== undefined) refuse(response, path, refusal)
       else if (path.startsWith(API)) {
-        answering.enterWith({ response, since: performance.now() })
+        responding.enterWith({ response, since: performance.now() })
         return false
-      } else answer(request, response, path, query).catch(() => response.destroy())
+      } else respond(request, response, path, query).catch(() => response.destroy())
       return true
     },
     close: () => feed.close(),
@@ -80,33 +80,15 @@ function sendSeed(response: ServerResponse, service: CampaignService): void {
   })
 }
 
-async function act(request: IncomingMessage, response: ServerResponse, name: string, context: ActionContext) {
-  const send = (status: number, answer: unknown) =>
-    sendText(response, status, 'application/json', JSON.stringify(answer))
-  if (request.method !== 'POST') return send(405, { error: 'Use POST.' })
-  // Forms of another site cannot send this type. Scripts of another site need a CORS preflight, which fails.
-  if (!/^application\/json\b/i.test(request.headers['content-type'] ?? '')) return send(415, { error: 'Send JSON.' })
-  let body: unknown
-  try {
-    body = JSON.parse(await readText(request))
-  } catch {
-    return send(400, { error: `Send JSON of at most ${MAX_BODY_BYTES / 1e6} MB.` })
-  }
-  // A refused action also has status 200: browsers log other statuses as errors of the page.
-  const answer = await performAction(name, body, context).then(
-    (data) => ({ data }),
-    (error: unknown) => ({ error: plainMessage(error), ...(error instanceof Problem && { field: error.field }) }),
-  )
-  send(200, answer)
-}
+const refuse = (response: ServerResponse, path: string, error: string): void =>
+  path.startsWith(CONTROL) ? sendJson(response, 403, { error }) : plain(response, 403, error)
 
-async function readText(request: IncomingMessage): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of request as AsyncIterable<Uint8Array>) {
-    size += chunk.length
-    if (size > MAX_BODY_BYTES) throw new Error('too large')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
+/** Performs an action of the page. */
+async function act(request: IncomingMessage, response: ServerResponse, name: string, context: ActionContext) {
+  if (request.method !== 'POST') return sendJson(response, 405, { error: 'Use POST.' })
+  const read = await readJson(request)
+  if ('error' in read) return sendJson(response, read.status, { error: read.error })
+  // A refused action also has status 200: browsers log other statuses as errors of the page.
+  const result = await performAction(name, read.value, context).then((data) => ({ data }), errorView)
+  sendJson(response, 200, result)
 }

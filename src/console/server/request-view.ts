@@ -6,17 +6,17 @@ import { toCurl } from './curl.ts'
 const MAX_VALUE_LENGTH = 120
 const MAX_SEARCHED_LENGTH = 1000
 /** The service cuts request bodies at the same size. */
-const MAX_ANSWER_BYTES = 256_000
+const MAX_RESPONSE_BYTES = 256_000
 
 /** Fields that name the subject of a request. The page shows the first field that is present. */
 const SUBJECTS = ['account', 'address', 'code', 'referral', 'url']
 
-/** Returns a request and its answer as the page shows them. */
-export function requestView({ request, answer }: Pick<RequestAnsweredEvent, 'request' | 'answer'>): RequestView {
+/** Returns a request and its response as the page shows them. */
+export function requestView({ request, response }: Pick<RequestAnsweredEvent, 'request' | 'response'>): RequestView {
   const { id, at, method, path, operation, status, reason, fault, query, headers, handled } = request
   const { bodyText: text, bodySize: bytes, isBodyCut: isCut } = request
   const values = argumentsOf(request)
-  const searched = [method, path, operation, status ?? 'no answer', reason, fault, ...Object.values(values)]
+  const searched = [method, path, operation, status ?? 'no response', reason, fault, ...Object.values(values)]
   return {
     ...{ key: String(id), at, method, path: shorten(path), query, headers, handled },
     subject: SUBJECTS.map((name) => values[name]).find((value) => value !== undefined) ?? '',
@@ -27,20 +27,20 @@ export function requestView({ request, answer }: Pick<RequestAnsweredEvent, 'req
     ...(reason !== undefined && { reason: shorten(reason) }),
     ...(fault !== undefined && { fault }),
     ...(text !== undefined && { body: { text, bytes, isCut } }),
-    ...(answer && { answer: { headers: answer.headers, body: cutAnswer(answer.body) } }),
+    ...(response && { response: { headers: response.headers, body: cutResponse(response.body) } }),
     ...(!isCut && { curl: toCurl(request) }),
   }
 }
 
 /** Returns the part of a request that the list shows. */
 export function requestRow(view: RequestView): RequestRow {
-  const { query, headers, handled, body, answer, curl, ...row } = view
+  const { query, headers, handled, body, response, curl, ...row } = view
   return row
 }
 
 /** Returns the approximate size of a request in memory, in bytes. */
-export const requestSize = ({ text, body, answer, curl = '' }: RequestView): number =>
-  2000 + text.length + curl.length + (body?.text.length ?? 0) + (answer?.body.text.length ?? 0)
+export const requestSize = ({ text, body, response, curl = '' }: RequestView): number =>
+  2000 + text.length + curl.length + (body?.text.length ?? 0) + (response?.body.text.length ?? 0)
 
 /** Returns the arguments of a call, from its query and its body, as short texts. */
 function argumentsOf({ query, body }: RequestRecord): Readonly<Record<string, string>> {
@@ -51,10 +51,10 @@ function argumentsOf({ query, body }: RequestRecord): Readonly<Record<string, st
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
-function cutAnswer(text: string): BodyView {
+function cutResponse(text: string): BodyView {
   const bytes = Buffer.byteLength(text)
-  if (bytes <= MAX_ANSWER_BYTES) return { text, bytes, isCut: false }
-  return { text: Buffer.from(text).subarray(0, MAX_ANSWER_BYTES).toString('utf8'), bytes, isCut: true }
+  if (bytes <= MAX_RESPONSE_BYTES) return { text, bytes, isCut: false }
+  return { text: Buffer.from(text).subarray(0, MAX_RESPONSE_BYTES).toString('utf8'), bytes, isCut: true }
 }
 
 /** Cuts a long text for a row. */

@@ -1,5 +1,5 @@
 import {
-  isBoolean,
+  mustBeBoolean,
   nonNegativeMilliseconds,
   type OptionRules,
   optional,
@@ -63,11 +63,11 @@ export interface ManualClockOptions {
 
 /** The last time that a `Date` can represent. The first is its negative. */
 const MAX_TIME_MS = 8.64e15
-const isTime = within('milliseconds', -MAX_TIME_MS, MAX_TIME_MS)
+const mustBeTime = within('milliseconds', -MAX_TIME_MS, MAX_TIME_MS)
 
 const MANUAL_CLOCK: OptionRules<ManualClockOptions> = {
-  startMs: optional(isTime),
-  running: optional(isBoolean),
+  startMs: optional(mustBeTime),
+  running: optional(mustBeBoolean),
   patienceMs: optional(nonNegativeMilliseconds),
 }
 
@@ -233,7 +233,7 @@ export function createManualClock(options: ManualClockOptions = {}): ManualClock
       }),
     advanceTo: (timeMs) =>
       enqueue(async () => {
-        requireOptions('advanceTo', { timeMs }, { timeMs: isTime })
+        requireOptions('advanceTo', { timeMs }, { timeMs: mustBeTime })
         await advanceTo(timeMs)
       }),
   }

@@ -1,4 +1,4 @@
-import { hasMethods, type OptionRule } from '../../shared/option-checks.ts'
+import { mustHaveMethods, type OptionRule } from '../../shared/option-checks.ts'
 
 /**
  * The clock of the local service. The default is the system's clock. With {@link createManualClock}, a test moves
@@ -20,7 +20,7 @@ export interface ServiceClock {
 }
 
 /** The rule of the `clock` option. Only manual clocks have the other methods. */
-export const isClock: OptionRule = hasMethods('now', 'setTimeout', 'clearTimeout')
+export const mustBeClock: OptionRule = mustHaveMethods('now', 'setTimeout', 'clearTimeout')
 
 /** The system's clock. It reads the globals at each call, so that a test runner's fake timers work. */
 export const systemClock: ServiceClock = {

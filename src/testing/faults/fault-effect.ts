@@ -1,18 +1,18 @@
 import { endpoints, type OperationName } from '../../endpoints/index.ts'
 import { standardError } from '../http/http-error.ts'
-import { isBodyless, type ServiceAnswer } from '../http/request-and-answer.ts'
-import type { FaultKind, FaultOptions, StatusFault } from './fault-options.ts'
+import { isBodyless, type ServiceResponse } from '../http/request-and-response.ts'
+import type { FaultKind, RequestFaultOptions, StatusFault } from './fault-options.ts'
 
-/** How an answer is sent to the client. */
+/** How a response is sent to the client. */
 export type Transmission = 'whole' | 'truncated' | 'stalled' | 'dripped'
 
-/** The outcome of a request for the client: an answer, a lost connection, or no answer. */
+/** The outcome of a request for the client: a response, a lost connection, or no response. */
 export type FaultOutcome =
   | { readonly kind: 'lost' }
   | { readonly kind: 'silent' }
   | {
-      readonly kind: 'answer'
-      readonly answer: ServiceAnswer
+      readonly kind: 'response'
+      readonly response: ServiceResponse
       readonly transmission: Transmission
       readonly delayMs: number
     }
@@ -22,13 +22,17 @@ export interface FaultPlan {
   readonly kind: FaultKind
   /** Whether the service handles the request. */
   readonly handle: boolean
-  /** @param answer - the service's answer; `undefined` if the service did not handle the request */
-  outcome(answer: ServiceAnswer | undefined, operation: OperationName | undefined): FaultOutcome
+  /** @param response - the service's response; `undefined` if the service did not handle the request */
+  outcome(response: ServiceResponse | undefined, operation: OperationName | undefined): FaultOutcome
 }
 
-export const answered = (answer: ServiceAnswer, transmission: Transmission = 'whole', delayMs = 0): FaultOutcome => ({
-  kind: 'answer',
-  answer,
+export const answered = (
+  response: ServiceResponse,
+  transmission: Transmission = 'whole',
+  delayMs = 0,
+): FaultOutcome => ({
+  kind: 'response',
+  response,
   transmission,
   delayMs,
 })
@@ -37,9 +41,9 @@ const HTML = '<!doctype html><html><body><h1>Something went wrong</h1></body></h
 const DEFAULT_DELAY_MS = 100
 
 /** Returns the plan of a fault whose options have been checked. */
-export function planFault(options: FaultOptions): FaultPlan {
+export function planFault(options: RequestFaultOptions): FaultPlan {
   const { kind } = options
-  const replaceAnswer = (
+  const replaceResponse = (
     outcome: FaultOutcome,
     handle = 'applied' in options && options.applied === true,
   ): FaultPlan => ({
@@ -47,40 +51,42 @@ export function planFault(options: FaultOptions): FaultPlan {
     handle,
     outcome: () => outcome,
   })
-  const changeAnswer = (
-    change: (answer: ServiceAnswer, operation: OperationName | undefined) => FaultOutcome,
+  const changeResponse = (
+    change: (response: ServiceResponse, operation: OperationName | undefined) => FaultOutcome,
   ): FaultPlan => ({
     kind,
     handle: true,
-    outcome: (answer, operation) => change(answer as ServiceAnswer, operation),
+    outcome: (response, operation) => change(response as ServiceResponse, operation),
   })
   switch (kind) {
     case 'status':
-      return replaceAnswer(answered(statusAnswer(options)))
+      return replaceResponse(answered(statusResponse(options)))
     case 'garbage': {
       const { body = HTML } = options
-      return replaceAnswer(answered({ status: 200, headers: { 'content-type': 'text/html; charset=utf-8' }, body }))
+      return replaceResponse(answered({ status: 200, headers: { 'content-type': 'text/html; charset=utf-8' }, body }))
     }
     case 'reset':
-      return replaceAnswer({ kind: 'lost' })
+      return replaceResponse({ kind: 'lost' })
     case 'applied_then_reset':
-      return replaceAnswer({ kind: 'lost' }, true)
+      return replaceResponse({ kind: 'lost' }, true)
     case 'hang':
-      return replaceAnswer({ kind: 'silent' })
+      return replaceResponse({ kind: 'silent' })
     case 'truncate':
-      return changeAnswer((answer) => answered(answer, 'truncated'))
+      return changeResponse((response) => answered(response, 'truncated'))
     case 'stall':
-      return changeAnswer((answer) => answered(answer, 'stalled'))
+      return changeResponse((response) => answered(response, 'stalled'))
     case 'drip':
-      return changeAnswer((answer) => answered(answer, 'dripped', options.delayMs ?? DEFAULT_DELAY_MS))
+      return changeResponse((response) => answered(response, 'dripped', options.delayMs ?? DEFAULT_DELAY_MS))
     case 'delay':
-      return changeAnswer((answer) => answered(answer, 'whole', options.delayMs ?? DEFAULT_DELAY_MS))
+      return changeResponse((response) => answered(response, 'whole', options.delayMs ?? DEFAULT_DELAY_MS))
     case 'misshapen':
-      return changeAnswer((answer, operation) => answered({ ...answer, status: 200, body: misshapenBody(operation) }))
+      return changeResponse((response, operation) =>
+        answered({ ...response, status: 200, body: misshapenBody(operation) }),
+      )
   }
 }
 
-function statusAnswer({ status = 500, headers = {}, body }: StatusFault): ServiceAnswer {
+function statusResponse({ status = 500, headers = {}, body }: StatusFault): ServiceResponse {
   const named = new Headers({ ...headers })
   if (isBodyless(status)) return { status, headers: Object.fromEntries(named), body: '' }
   if (!named.has('content-type')) named.set('content-type', `${contentType(body)}; charset=utf-8`)

@@ -1,7 +1,7 @@
 import { endpoints, type OperationName } from '../../endpoints/index.ts'
 import {
-  isBoolean,
-  isJson,
+  mustBeBoolean,
+  mustBeJson,
   nonNegativeMilliseconds,
   type OptionRule,
   type OptionRules,
@@ -10,15 +10,19 @@ import {
   wholeNumber,
 } from '../../shared/option-checks.ts'
 import { typeName } from '../../shared/type-checks.ts'
+import { mustBeIdentifier } from '../option-readers.ts'
 
-interface FaultTarget {
-  /** The operation that fails: the name of a client method, or `'*'` for any request. @defaultValue `'*'` */
-  on?: OperationName | '*' | undefined
-  /** How many requests fail: a positive integer or `Infinity`. @defaultValue 1 */
+interface FaultCount {
+  /** How many requests or delivery attempts fail: a positive integer or `Infinity`. @defaultValue 1 */
   times?: number | undefined
 }
 
-/** A fault that replaces the service's own answer. */
+interface FaultTarget extends FaultCount {
+  /** The operation that fails: the name of a client method, or `'*'` for any request. @defaultValue `'*'` */
+  on?: OperationName | '*' | undefined
+}
+
+/** A fault that replaces the service's own response. */
 interface ReplacementFault extends FaultTarget {
   /** Whether the request takes effect before it fails. @defaultValue false */
   applied?: boolean | undefined
@@ -29,7 +33,7 @@ export interface StatusFault extends ReplacementFault {
   kind: 'status'
   /** 200 to 599. @defaultValue 500 */
   status?: number | undefined
-  /** Headers of the answer, for example `Retry-After`. @defaultValue a `Content-Type` for the body */
+  /** Headers of the response, for example `Retry-After`. @defaultValue a `Content-Type` for the body */
   headers?: Readonly<Record<string, string>> | undefined
   /** The body: a string is sent unchanged, other values as JSON. @defaultValue the standard error envelope */
   body?: unknown
@@ -42,7 +46,7 @@ export interface GarbageFault extends ReplacementFault {
   body?: string | undefined
 }
 
-/** `reset`: closes the connection without an answer. `hang`: keeps the connection open without an answer. */
+/** `reset`: closes the connection without a response. `hang`: keeps the connection open without a response. */
 export interface ConnectionFault extends ReplacementFault {
   kind: 'reset' | 'hang'
 }
@@ -53,36 +57,77 @@ export interface AppliedThenResetFault extends FaultTarget {
 }
 
 /**
- * Damages the service's own answer; the request takes effect. `truncate`: sends half of the body, then closes the
+ * Damages the service's own response; the request takes effect. `truncate`: sends half of the body, then closes the
  * connection. `stall`: sends half of the body, then nothing. `misshapen`: sends JSON with the wrong fields.
  */
-export interface AnswerFault extends FaultTarget {
+export interface ResponseFault extends FaultTarget {
   kind: 'truncate' | 'stall' | 'misshapen'
 }
 
-/** Slows down the service's own answer; the request takes effect. */
+/** Slows down the service's own response; the request takes effect. */
 export interface SlowFault extends FaultTarget {
-  /** `drip`: sends single bytes. `delay`: sends the whole answer late. */
+  /** `drip`: sends single bytes. `delay`: sends the whole response late. */
   kind: 'drip' | 'delay'
-  /** Milliseconds before the answer (`delay`) or between two bytes (`drip`). @defaultValue 100 */
+  /** Milliseconds before the response (`delay`) or between two bytes (`drip`). @defaultValue 100 */
   delayMs?: number | undefined
 }
 
-/** Options of `service.fail`. */
-export type FaultOptions =
+interface DeliveryTarget extends FaultCount {
+  /** Attempts to deliver a webhook message fail. */
+  on: 'delivery'
+  /** Only messages with this `scope`. @defaultValue any scope */
+  scope?: string | undefined
+  /** Only messages whose event has this `type`. @defaultValue any type */
+  type?: string | undefined
+}
+
+/**
+ * A fault of a delivery attempt. A retry of the message is sent as documented, unless it meets a fault as well.
+ * `duplicate`: sends the message again, with the same `id`, after the first response. `reorder`: holds the message until
+ * the next message to the same URL has been sent, or for 5 s. `bad_signature`: sends a signature that does not match.
+ */
+export interface DeliveryFault extends DeliveryTarget {
+  kind: 'duplicate' | 'reorder' | 'bad_signature'
+}
+
+/** Delivers a webhook message late. */
+export interface DelayedDeliveryFault extends DeliveryTarget {
+  kind: 'delay'
+  /** Milliseconds before the attempt, on the service's clock. @defaultValue 100 */
+  delayMs?: number | undefined
+}
+
+/** Leaves a field out of a webhook message and signs the rest. Messages without the field are not affected. */
+export interface MissingFieldFault extends DeliveryTarget {
+  kind: 'missing_field'
+  /** Path of the field, for example `event.data.xp`. */
+  field: string
+}
+
+/** Faults of requests. */
+export type RequestFaultOptions =
   | StatusFault
   | GarbageFault
   | ConnectionFault
   | AppliedThenResetFault
-  | AnswerFault
+  | ResponseFault
   | SlowFault
 
-/** The kinds of faults. */
-export type FaultKind = FaultOptions['kind']
+/** Faults of webhook deliveries. */
+export type DeliveryFaultOptions = DeliveryFault | DelayedDeliveryFault | MissingFieldFault
 
-const isCount: OptionRule = (value) => (value === Infinity ? undefined : wholeNumber(1)(value))
+/** Options of `service.fail`. */
+export type FaultOptions = RequestFaultOptions | DeliveryFaultOptions
 
-const isHeaders: OptionRule = (value) => {
+/** The kinds of request faults. */
+export type FaultKind = RequestFaultOptions['kind']
+
+/** The kinds of delivery faults. */
+export type DeliveryFaultKind = DeliveryFaultOptions['kind']
+
+const mustBeCount: OptionRule = (value) => (value === Infinity ? undefined : wholeNumber(1)(value))
+
+const mustBeHeaders: OptionRule = (value) => {
   try {
     new Headers({ ...(value as Record<string, string>) })
     return undefined
@@ -91,31 +136,50 @@ const isHeaders: OptionRule = (value) => {
   }
 }
 
-const isString: OptionRule = (value) =>
+const mustBeString: OptionRule = (value) =>
   typeof value === 'string' ? undefined : `must be a string, got ${typeName(value)}`
 
-type OptionsOf<Kind extends FaultKind> = Extract<FaultOptions, { kind: Kind }>
+type OptionsOf<Kind extends FaultKind> = Extract<RequestFaultOptions, { kind: Kind }>
 
 const targetRules: OptionRules<FaultTarget> = {
-  on: optional(oneOf('*', ...Object.keys(endpoints))),
-  times: optional(isCount),
+  on: optional(oneOf('*', ...Object.keys(endpoints), 'delivery')),
+  times: optional(mustBeCount),
 }
-const replacementRules = { ...targetRules, applied: optional(isBoolean) }
+const replacementRules = { ...targetRules, applied: optional(mustBeBoolean) }
 
 export const FAULT_RULES: { readonly [Kind in FaultKind]: OptionRules<Omit<OptionsOf<Kind>, 'kind'>> } = {
   status: {
     ...replacementRules,
     status: optional(wholeNumber(200, 599)),
-    headers: optional(isHeaders),
-    body: optional(isJson),
+    headers: optional(mustBeHeaders),
+    body: optional(mustBeJson),
   },
   reset: replacementRules,
   hang: replacementRules,
-  garbage: { ...replacementRules, body: optional(isString) },
+  garbage: { ...replacementRules, body: optional(mustBeString) },
   applied_then_reset: targetRules,
   truncate: targetRules,
   stall: targetRules,
   misshapen: targetRules,
   drip: { ...targetRules, delayMs: optional(nonNegativeMilliseconds) },
   delay: { ...targetRules, delayMs: optional(nonNegativeMilliseconds) },
+}
+
+type DeliveryOptionsOf<Kind extends DeliveryFaultKind> = Extract<DeliveryFaultOptions, { kind: Kind }>
+
+const deliveryRules: OptionRules<DeliveryTarget> = {
+  on: oneOf('delivery'),
+  times: optional(mustBeCount),
+  scope: optional(mustBeIdentifier),
+  type: optional(mustBeIdentifier),
+}
+
+export const DELIVERY_FAULT_RULES: {
+  readonly [Kind in DeliveryFaultKind]: OptionRules<Omit<DeliveryOptionsOf<Kind>, 'kind'>>
+} = {
+  delay: { ...deliveryRules, delayMs: optional(nonNegativeMilliseconds) },
+  duplicate: deliveryRules,
+  reorder: deliveryRules,
+  bad_signature: deliveryRules,
+  missing_field: { ...deliveryRules, field: mustBeIdentifier },
 }

@@ -1,8 +1,9 @@
 import type { OperationName } from '../../endpoints/index.ts'
 import { copyJson } from '../../shared/text/json.ts'
 import { readOptionsOfKind } from '../option-readers.ts'
+import { type DeliveredMessage, isAffected } from './delivery-fault.ts'
 import { type FaultPlan, planFault } from './fault-effect.ts'
-import { FAULT_RULES, type FaultOptions } from './fault-options.ts'
+import { DELIVERY_FAULT_RULES, type DeliveryFaultOptions, FAULT_RULES, type FaultOptions } from './fault-options.ts'
 
 /** A fault, and how often it was used. */
 export interface FaultRecord {
@@ -10,9 +11,9 @@ export interface FaultRecord {
   readonly id: string
   /** A copy of the options. */
   readonly options: FaultOptions
-  /** How many requests the fault has affected. */
+  /** How many requests or delivery attempts the fault has affected. */
   readonly used: number
-  /** How many more requests the fault will affect; 0 when it is used up or cancelled. */
+  /** How many more it will affect; 0 when it is used up or cancelled. */
   readonly remaining: number
 }
 
@@ -25,15 +26,19 @@ export interface FaultHandle extends FaultRecord {
 /** How a fault changed. */
 export type FaultChange = 'ordered' | 'used' | 'cancelled'
 
+/** What a fault changes: requests have a plan, deliveries have the options. */
+type Effect =
+  | { readonly on: OperationName | '*'; readonly plan: FaultPlan }
+  | { readonly on: 'delivery'; readonly delivery: DeliveryFaultOptions }
+
 interface QueuedFault {
-  readonly on: OperationName | '*'
-  readonly plan: FaultPlan
+  readonly effect: Effect
   readonly handle: FaultHandle
   used: number
   remaining: number
 }
 
-/** The faults for future requests, oldest first. */
+/** The faults of future requests and deliveries, oldest first. */
 export class FaultQueue {
   readonly #onChange: (change: FaultChange, fault: FaultRecord) => void
   #queue: QueuedFault[] = []
@@ -45,8 +50,10 @@ export class FaultQueue {
 
   /** @throws TypeError or RangeError when an option is wrong */
   add(given: FaultOptions): FaultHandle {
-    const options = readOptionsOfKind('fail', given, FAULT_RULES)
-    const { on = '*', times = 1 } = options
+    const options: FaultOptions = isOfDelivery(given)
+      ? readOptionsOfKind('fail', given, DELIVERY_FAULT_RULES)
+      : readOptionsOfKind('fail', given, FAULT_RULES)
+    const { times = 1 } = options
     const handle: FaultHandle = {
       id: `fault_${++this.#count}`,
       // JSON has no Infinity.
@@ -59,7 +66,10 @@ export class FaultQueue {
       },
       cancel: () => this.#cancel(fault),
     }
-    const fault: QueuedFault = { on, plan: planFault(options), handle, used: 0, remaining: times }
+    const effect: Effect = isOfDelivery(options)
+      ? { on: 'delivery', delivery: options }
+      : { on: options.on ?? '*', plan: planFault(options) }
+    const fault: QueuedFault = { effect, handle, used: 0, remaining: times }
     this.#queue.push(fault)
     this.#onChange('ordered', handle)
     return handle
@@ -67,13 +77,27 @@ export class FaultQueue {
 
   /** Uses the first fault that matches the operation, if any. */
   take(operation: OperationName | undefined): FaultPlan | undefined {
-    const fault = this.#queue.find(({ on }) => on === '*' || on === operation)
-    if (!fault) return undefined
-    fault.used++
-    fault.remaining--
-    if (fault.remaining === 0) this.#drop(fault)
-    this.#onChange('used', fault.handle)
-    return fault.plan
+    for (const fault of this.#queue) {
+      const { effect } = fault
+      if (effect.on === 'delivery' || (effect.on !== '*' && effect.on !== operation)) continue
+      this.#use(fault)
+      return effect.plan
+    }
+    return undefined
+  }
+
+  /** Uses the first fault that affects a delivery attempt of the message, if any. */
+  takeForDelivery(message: () => DeliveredMessage): DeliveryFaultOptions | undefined {
+    let parsed: DeliveredMessage | undefined
+    for (const fault of this.#queue) {
+      const { effect } = fault
+      if (effect.on !== 'delivery') continue
+      parsed ??= message()
+      if (!isAffected(parsed, effect.delivery)) continue
+      this.#use(fault)
+      return effect.delivery
+    }
+    return undefined
   }
 
   handles(): readonly FaultHandle[] {
@@ -92,10 +116,19 @@ export class FaultQueue {
     this.#onChange('cancelled', fault.handle)
   }
 
+  #use(fault: QueuedFault): void {
+    fault.used++
+    fault.remaining--
+    if (fault.remaining === 0) this.#drop(fault)
+    this.#onChange('used', fault.handle)
+  }
+
   #drop(fault: QueuedFault): void {
     this.#queue = this.#queue.filter((queued) => queued !== fault)
   }
 }
+
+const isOfDelivery = (options: FaultOptions): options is DeliveryFaultOptions => options?.on === 'delivery'
 
 /** Returns a copy of the fault's current state. */
 export const describeFault = ({ id, options, used, remaining }: FaultRecord): FaultRecord => ({

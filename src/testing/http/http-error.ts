@@ -1,4 +1,4 @@
-import type { ReferralRejection } from '../../errors.ts'
+import type { ReferralRejection } from '../../errors/client-errors.ts'
 
 const STANDARD_MESSAGES: Readonly<Record<number, string>> = {
   400: 'bad request',

@@ -1,7 +1,7 @@
 import type { OperationName } from '../../endpoints/index.ts'
 import { tryParseJson } from '../../shared/text/json.ts'
 import type { FaultKind } from '../faults/fault-options.ts'
-import type { ServiceRequest } from './request-and-answer.ts'
+import type { ServiceRequest } from './request-and-response.ts'
 
 /** A request to the service, without its token and without the secrets of webhooks. */
 export interface RequestRecord {
@@ -33,7 +33,7 @@ export interface RequestRecord {
   readonly authorized: boolean
   /** Whether the service handled the request; false when a fault prevented this. */
   readonly handled: boolean
-  /** The HTTP status of the answer; absent when a fault prevented the answer. */
+  /** The HTTP status of the response; absent when a fault prevented the response. */
   readonly status?: number
   /** Why the service refused the request. */
   readonly reason?: string

@@ -3,9 +3,9 @@ import { type QueryNames, readQueryNames } from '../../endpoints/query-names.ts'
 import { readRegistrationPath } from '../../endpoints/registration-path.ts'
 import { validate } from '../../schemas/validate.ts'
 import { badRequest } from './http-error.ts'
-import type { ServiceRequest } from './request-and-answer.ts'
+import type { ServiceRequest } from './request-and-response.ts'
 
-/** Query names and the registration path, which the interface does not show. */
+/** Query names and the registration path, which the API description does not show. */
 export interface RouterOptions {
   readonly queryNames?: QueryNames | undefined
   readonly webhookRegistrationPath?: string | undefined
@@ -13,7 +13,7 @@ export interface RouterOptions {
 
 /**
  * The base path of all operations.
- * Interface: [Address and version](/the-service#address-and-version).
+ * Interface: [Base URL and version](/the-service#base-url-and-version).
  */
 export const BASE_PATH = '/api/v1'
 

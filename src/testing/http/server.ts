@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { concatBytes } from '../../shared/byte-chunks.ts'
 import { isForbiddenPort } from '../../shared/hosts-and-ports.ts'
 import {
-  isFunction,
-  isText,
+  mustBeFunction,
+  mustBeText,
   type OptionRule,
   type OptionRules,
   optional,
@@ -15,7 +15,7 @@ import { abortableDelay } from '../clock/abortable-delay.ts'
 import type { ServiceClock } from '../clock/service-clock.ts'
 import type { FaultOutcome } from '../faults/fault-effect.ts'
 import { MAX_BODY_BYTES } from './handle-request.ts'
-import { isBodyless, type ServiceRequest } from './request-and-answer.ts'
+import { isBodyless, type ServiceRequest } from './request-and-response.ts'
 import { BASE_PATH } from './router.ts'
 
 /** Options of `service.listen`. */
@@ -48,15 +48,15 @@ export interface ListeningService {
   close(): Promise<void>
 }
 
-const port: OptionRule = (value) =>
+const mustBePort: OptionRule = (value) =>
   typeof value === 'number' && value !== 0 && isForbiddenPort(value)
     ? [{ path: [], message: `must be a port that fetch does not block, got ${value}`, isRange: true }]
     : wholeNumber(0, 65_535)(value)
 
 const LISTEN: OptionRules<ListenOptions> = {
-  port: optional(port),
-  host: optional(isText),
-  intercept: optional(isFunction),
+  port: optional(mustBePort),
+  host: optional(mustBeText),
+  intercept: optional(mustBeFunction),
 }
 
 /**
@@ -67,14 +67,14 @@ const LISTEN: OptionRules<ListenOptions> = {
  * @throws the system's Error when the address or port is not available
  */
 export async function listen(
-  answer: (request: ServiceRequest) => FaultOutcome,
+  handle: (request: ServiceRequest) => FaultOutcome,
   clock: ServiceClock,
   options: ListenOptions = {},
 ): Promise<ListeningService> {
   const { port = 0, host = '127.0.0.1', intercept } = readOptions('listen', options, LISTEN)
-  const { createServer } = await loadHttp()
+  const { createServer } = loadHttp()
   const server = createServer((request, response) => {
-    respond(request, response, answer, clock, intercept).catch(() => response.destroy())
+    respond(request, response, handle, clock, intercept).catch(() => response.destroy())
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -105,19 +105,17 @@ function hostOf({ address, family }: AddressInfo): string {
   return family === 'IPv6' ? `[${address}]` : address
 }
 
-async function loadHttp(): Promise<typeof import('node:http')> {
-  // Jest runs CommonJS in a context without `import()`. `getBuiltinModule` exists since Node 20.16 and 22.3.
-  const builtin = globalThis.process?.getBuiltinModule?.('node:http')
-  if (builtin !== undefined) return builtin
-  // Not a literal, so that bundlers for browsers and Workers do not follow the import.
-  const specifier = ['node', 'http'].join(':')
-  return import(/* @vite-ignore */ /* webpackIgnore: true */ specifier)
+function loadHttp(): typeof import('node:http') {
+  // Not imported: the local service also runs where there is no node:http, and Jest runs CommonJS without `import()`.
+  const http = globalThis.process?.getBuiltinModule?.('node:http')
+  if (http === undefined) throw new Error('service.listen() needs node:http, which this runtime does not have')
+  return http
 }
 
 async function respond(
   request: IncomingMessage,
   response: ServerResponse,
-  answer: (request: ServiceRequest) => FaultOutcome,
+  handle: (request: ServiceRequest) => FaultOutcome,
   clock: ServiceClock,
   intercept: ListenOptions['intercept'],
 ): Promise<void> {
@@ -125,7 +123,7 @@ async function respond(
   const closed = new AbortController()
   response.once('close', () => closed.abort())
   const body = await readBody(request)
-  const outcome = answer({
+  const outcome = handle({
     method: request.method ?? 'GET',
     url: addressOf(request),
     headers: toHeaders(request),
@@ -138,8 +136,8 @@ async function respond(
     return
   }
   const { transmission, delayMs } = outcome
-  const { status, headers } = outcome.answer
-  const bytes = new TextEncoder().encode(outcome.answer.body)
+  const { status, headers } = outcome.response
+  const bytes = new TextEncoder().encode(outcome.response.body)
   if (transmission === 'whole' && delayMs > 0) await abortableDelay(clock, delayMs, closed.signal)
   response.writeHead(status, isBodyless(status) ? headers : { ...headers, 'content-length': bytes.length })
   if (transmission === 'whole') {

@@ -1,13 +1,13 @@
 import { abortableDelay, untilAborted } from '../clock/abortable-delay.ts'
 import type { ServiceClock } from '../clock/service-clock.ts'
 import type { FaultOutcome, Transmission } from '../faults/fault-effect.ts'
-import { isBodyless, type ServiceRequest } from './request-and-answer.ts'
+import { isBodyless, type ServiceRequest } from './request-and-response.ts'
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 
 /** Returns a `fetch` that reaches the service without a network. */
 export function createServiceFetch(
-  answer: (request: ServiceRequest) => FaultOutcome,
+  handle: (request: ServiceRequest) => FaultOutcome,
   clock: ServiceClock,
 ): typeof globalThis.fetch {
   return async (input, init) => {
@@ -15,11 +15,11 @@ export function createServiceFetch(
     const { signal } = request
     const body = new Uint8Array(await request.arrayBuffer())
     signal.throwIfAborted()
-    const outcome = answer({ method: request.method, url: new URL(request.url), headers: request.headers, body })
+    const outcome = handle({ method: request.method, url: new URL(request.url), headers: request.headers, body })
     if (outcome.kind === 'lost') throw lostConnection('fetch failed')
     if (outcome.kind === 'silent') return untilAborted(signal)
     if (outcome.transmission === 'whole' && outcome.delayMs > 0) await abortableDelay(clock, outcome.delayMs, signal)
-    const { status, headers, body: text } = outcome.answer
+    const { status, headers, body: text } = outcome.response
     if (request.redirect === 'error' && REDIRECTS.has(status)) {
       throw new TypeError('fetch failed', { cause: new Error('unexpected redirect') })
     }

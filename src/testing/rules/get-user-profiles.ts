@@ -12,7 +12,7 @@ export const getUserProfiles: Rule<'getUserProfiles'> = ({ account, platform, pi
     xp: entry.xp,
     ref_xp: entry.ref_xp,
     ugc_xp: entry.ugc_xp,
-    // Assumed: `refs` and `ref_count` are equal. The interface does not explain the difference.
+    // Assumed: `refs` and `ref_count` are equal. The API description does not explain the difference.
     refs: referrals,
     ref_count: referrals,
     profiles: user.profiles,

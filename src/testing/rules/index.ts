@@ -1,4 +1,3 @@
-// Written by `npm run generate endpoint-exports` from the files in src/endpoints.
 import type { OperationName } from '../../endpoints/index.ts'
 import { getCampaignInfo } from './get-campaign-info.ts'
 import { getCampaignPoints } from './get-campaign-points.ts'

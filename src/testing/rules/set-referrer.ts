@@ -3,7 +3,7 @@ import { requireCampaign } from './require-campaign.ts'
 import { enterUser, requireReferable } from './require-entry.ts'
 import type { Rule } from './rule.ts'
 
-// The interface does not show the status of the two string-form errors: 400 is assumed.
+// The API description does not show the status of the two string-form errors: 400 is assumed.
 const SELF_REFERRAL = { status: 400, stringError: 'self_referral_not_allowed' } as const
 const MISSING_USER = { status: 400, stringError: 'missing_user' } as const
 

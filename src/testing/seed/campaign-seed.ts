@@ -24,11 +24,11 @@ interface ItemSeed {
 
 /** A task of a campaign seed. */
 export interface TaskSeed extends ItemSeed {
-  /** Type of the task (assumed: the interface shows no values). @defaultValue `'custom'` */
+  /** Type of the task (assumed: the API description shows no values). @defaultValue `'custom'` */
   type?: string | undefined
   /**
-   * `'once'`: only the first completion gives XP. Any other string: every completion gives XP. Assumed: the interface
-   * shows no values.
+   * `'once'`: only the first completion gives XP. Any other string: every completion gives XP. Assumed: the API
+   * description shows no values.
    *
    * @defaultValue `'once'`
    */
@@ -106,7 +106,7 @@ export interface InviteCodeSeed {
   used_by?: readonly string[] | undefined
 }
 
-/** A campaign with its users. The fields have the names of the service's answers. */
+/** A campaign with its users. The fields have the names of the service's responses. */
 export interface CampaignSeed {
   /** Campaign ID: the `pid` of every call. */
   id: string
@@ -116,7 +116,7 @@ export interface CampaignSeed {
   organization?: string | undefined
   /**
    * Whether writes register unknown users (`'open'`) or refuse them (`'closed'`), for example with `missing_user`.
-   * Assumed: the interface shows no such setting.
+   * Assumed: the API description shows no such setting.
    *
    * @defaultValue `'open'`
    */

@@ -1,4 +1,4 @@
-import { isBoolean, type OptionRules, optional, readOptions } from '../../shared/option-checks.ts'
+import { mustBeBoolean, type OptionRules, optional, readOptions } from '../../shared/option-checks.ts'
 import { copyJson } from '../../shared/text/json.ts'
 import type { Campaign, Entry } from '../state/campaign.ts'
 import type { Webhook } from '../webhooks/webhook-registry.ts'
@@ -16,7 +16,7 @@ export interface ExportSeedOptions {
   secrets?: boolean | undefined
 }
 
-const EXPORT_SEED: OptionRules<ExportSeedOptions> = { secrets: optional(isBoolean) }
+const EXPORT_SEED: OptionRules<ExportSeedOptions> = { secrets: optional(mustBeBoolean) }
 
 export function exportSeed({ state, webhooks }: ServiceContent, options: ExportSeedOptions = {}): ServiceSeed {
   const { secrets = false } = readOptions('exportSeed', options, EXPORT_SEED)

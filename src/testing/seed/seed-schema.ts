@@ -5,9 +5,10 @@ import type { RewardEntry } from '../../endpoints/get-user-progress.ts'
 import { recordActionValueRequest } from '../../endpoints/record-action-value.ts'
 import { rewardWalletRequest } from '../../endpoints/reward-wallet.ts'
 import { finiteNumber, identifier } from '../../schemas/fields.ts'
-import { isJson } from '../../shared/option-checks.ts'
+import { mustBeJson } from '../../shared/option-checks.ts'
+import { copyJson } from '../../shared/text/json.ts'
 import { isRecord } from '../../shared/type-checks.ts'
-import { strictFields } from '../option-readers.ts'
+import { readBySchema, strictFields } from '../option-readers.ts'
 import type { AwardRecord, ValueRecord } from '../state/service-state.ts'
 import { webhookFields } from '../webhooks/webhook-registry.ts'
 import type {
@@ -24,7 +25,7 @@ import type { ServiceSeed, WebhookSeed } from './service-seed.ts'
 
 const { address: walletAddress } = rewardWalletRequest.shape
 const jsonObject = z.custom<Record<string, unknown>>(
-  (value) => isRecord(value) && isJson(value) === undefined,
+  (value) => isRecord(value) && mustBeJson(value) === undefined,
   'expected an object that JSON can represent',
 )
 const text = z.optional(z.string())
@@ -59,7 +60,7 @@ const profile = strictFields<LinkedProfile>({ account: identifier, platform: ide
 
 const reward: $ZodType<RewardEntry> = z
   .looseObject({ id: identifier, reward: z.string(), type: z.string() })
-  .check(z.refine((value) => isJson(value) === undefined, 'expected an object that JSON can represent'))
+  .check(z.refine((value) => mustBeJson(value) === undefined, 'expected an object that JSON can represent'))
 
 const user = strictFields<UserSeed>({
   id: z.optional(identifier),
@@ -107,3 +108,11 @@ export const serviceSeed = strictFields<ServiceSeed>({
   awards: z.optional(z.array(award).check(isUnique('id'))),
   values: z.optional(z.array(value)),
 })
+
+/**
+ * Returns a copy of a seed, without undefined fields.
+ *
+ * @throws TypeError when the seed is wrong or inconsistent, with the path of each problem
+ */
+export const readSeed = (caller: string, seed: ServiceSeed): ServiceSeed =>
+  copyJson(readBySchema(caller, serviceSeed, seed))

@@ -1,9 +1,6 @@
-import { copyJson } from '../../shared/text/json.ts'
-import { readBySchema } from '../option-readers.ts'
 import type { AwardRecord, ValueRecord } from '../state/service-state.ts'
 import type { WebhookOptions } from '../webhooks/webhook-registry.ts'
 import type { CampaignSeed } from './campaign-seed.ts'
-import { serviceSeed } from './seed-schema.ts'
 
 /** A webhook of a seed. */
 export interface WebhookSeed extends WebhookOptions {
@@ -29,11 +26,3 @@ export interface ServiceSeed {
   /** Earlier values of `recordActionValue`. They complete no task. @defaultValue none */
   values?: readonly ValueRecord[] | undefined
 }
-
-/**
- * Returns a copy of a seed, without undefined fields.
- *
- * @throws TypeError when the seed is wrong or inconsistent, with the path of each problem
- */
-export const readSeed = (caller: string, seed: ServiceSeed): ServiceSeed =>
-  copyJson(readBySchema(caller, serviceSeed, seed))

@@ -1,4 +1,5 @@
 import type { RewardEntry } from '../../endpoints/get-user-progress.ts'
+import { rankOf } from '../../shared/rank.ts'
 import type { CampaignDefinition } from './campaign-definition.ts'
 import type { User } from './user-registry.ts'
 
@@ -27,10 +28,15 @@ export class Campaign {
   readonly #entries = new Map<User, Entry>()
   readonly #byId = { id: new Map<string, Entry>(), ref_id: new Map<string, Entry>() }
   readonly #onChange: (entry: Entry) => void
+  /** The totals of all entries in ascending order; `undefined` after a change. */
+  #totals: Float64Array | undefined
 
   constructor(definition: CampaignDefinition, onChange: (entry: Entry) => void) {
     this.definition = definition
-    this.#onChange = onChange
+    this.#onChange = (entry) => {
+      this.#totals = undefined
+      onChange(entry)
+    }
   }
 
   find(user: User): Entry | undefined {
@@ -91,10 +97,9 @@ export class Campaign {
     return [...entry.completed].some((id) => this.definition.tasks.has(id))
   }
 
-  /** Returns the rank: 1 for the most XP. Users with equal totals share a rank (assumed). */
   rank(entry: Entry): number {
-    const total = totalXp(entry)
-    return 1 + [...this.#entries.values()].filter((other) => totalXp(other) > total).length
+    this.#totals ??= Float64Array.from(this.#entries.values(), totalXp).sort()
+    return rankOf(totalXp(entry), this.#totals)
   }
 
   totalPoints(): number {

@@ -1,5 +1,5 @@
 import { type OptionRules, readOptions } from '../../shared/option-checks.ts'
-import { isIdentifier } from '../option-readers.ts'
+import { mustBeIdentifier } from '../option-readers.ts'
 import { type Campaign, type Entry, finiteXp } from './campaign.ts'
 import { type Challenge, type Quest, requiredTasks, type Task } from './campaign-definition.ts'
 import { ENTRY_RULES, type EntryOptions, findEntry } from './find-entry.ts'
@@ -13,7 +13,7 @@ export interface CompleteTaskOptions extends EntryOptions {
   aid: string
 }
 
-const COMPLETE_TASK: OptionRules<CompleteTaskOptions> = { ...ENTRY_RULES, aid: isIdentifier }
+const COMPLETE_TASK: OptionRules<CompleteTaskOptions> = { ...ENTRY_RULES, aid: mustBeIdentifier }
 
 /**
  * Implements `service.completeTask`.

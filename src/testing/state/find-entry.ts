@@ -1,5 +1,5 @@
 import type { OptionRules } from '../../shared/option-checks.ts'
-import { isIdentifier } from '../option-readers.ts'
+import { mustBeIdentifier } from '../option-readers.ts'
 import type { Campaign, Entry } from './campaign.ts'
 import type { ServiceState } from './service-state.ts'
 
@@ -14,9 +14,9 @@ export interface EntryOptions {
 }
 
 export const ENTRY_RULES: OptionRules<EntryOptions> = {
-  account: isIdentifier,
-  platform: isIdentifier,
-  pid: isIdentifier,
+  account: mustBeIdentifier,
+  platform: mustBeIdentifier,
+  pid: mustBeIdentifier,
 }
 
 /** @throws TypeError when the campaign does not exist, or the user has no entry in it */

@@ -1,14 +1,14 @@
 /**
- * Generates IDs from a tag and a counter. With a seed, the tag is the seed, and the IDs are the same on each run. Without a
- * seed, the tag is random, so that a receiver does not mistake the messages of two services for duplicates.
+ * Generates IDs from a tag and a counter. With an `idSeed`, the tag is the seed, and the IDs are the same on each run. Without
+ * it, the tag is random, so that a receiver does not mistake the messages of two services for duplicates.
  */
 export class IdGenerator {
   readonly #tag: string
   readonly #reserved = new Set<string>()
   #count = 0
 
-  constructor(seed: number | string | undefined) {
-    this.#tag = seed === undefined ? crypto.randomUUID().slice(-12) : String(seed)
+  constructor(idSeed: number | string | undefined) {
+    this.#tag = idSeed === undefined ? crypto.randomUUID().slice(-12) : String(idSeed)
   }
 
   /** Returns a new ID, for example `entry_7_1`. */

@@ -1,4 +1,5 @@
 import type { LinkedProfile } from '../../endpoints/get-user-profiles.ts'
+import { WALLET_ADDRESS } from '../../shared/wallet-address.ts'
 
 /** A user, in all campaigns. */
 export interface User {
@@ -14,12 +15,9 @@ export interface User {
 /** The platform of users who are registered by a wallet address (assumed). */
 export const WALLET_PLATFORM = 'ethereum'
 
-// `rewardWallet` and seeds accept `0x` only, not `0X`.
-const WALLET_ADDRESS = /^0x[0-9a-fA-F]{40}$/
-
 /**
  * All users. `find` accepts any account of a user. The platform and the letter case of a wallet address do not matter
- * (assumed): the interface does not show the platform on which `rewardWallet` registers an address.
+ * (assumed): the API description does not show the platform on which `rewardWallet` registers an address.
  */
 export class UserRegistry {
   readonly #byAccount = new Map<string, User>()

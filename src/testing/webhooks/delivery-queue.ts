@@ -1,5 +1,7 @@
 import { DELIVERY_DELAYS_MS } from '../../shared/delivery-schedule.ts'
 import { keepProcessAlive } from '../../shared/timers.ts'
+import { type DeliveredMessage, withoutField, wrongSignature } from '../faults/delivery-fault.ts'
+import type { DeliveryFaultKind, DeliveryFaultOptions } from '../faults/fault-options.ts'
 import { type PostResult, type PostSettings, postMessage } from './post-message.ts'
 import { signatureOf } from './webhook-message.ts'
 import type { Webhook } from './webhook-registry.ts'
@@ -8,22 +10,26 @@ import type { Webhook } from './webhook-registry.ts'
 export interface DeliveryAttempt extends PostResult {
   /** Start time, in milliseconds since the epoch, by the service's clock. */
   readonly at: number
+  /** The fault that affected the attempt. */
+  readonly fault?: DeliveryFaultKind
+  /** With the fault `duplicate`: the result of the second message. It does not change the state of the delivery. */
+  readonly copy?: PostResult
 }
 
 /**
- * The delivery of a message to one endpoint.
+ * The delivery of a message to one URL.
  * Interface: [Delivery and retries](/the-service#delivery-and-retries).
  */
 export interface DeliveryRecord {
   /** ID of this delivery. */
   readonly deliveryId: string
-  /** ID of the message: the same for every endpoint and every redelivery. */
+  /** ID of the message: the same for every URL and every redelivery. */
   readonly id: string
   /** ID of the webhook. */
   readonly hook_id: string
-  /** URL of the endpoint. */
+  /** URL of the webhook that the message is sent to. */
   readonly url: string
-  /** The exact payload: the same for every endpoint. */
+  /** The exact payload: the same for every URL. A fault may change what is sent. */
   readonly body: string
   /** The `x-service-signature` header; absent for a webhook without a secret. */
   readonly signature?: string
@@ -31,18 +37,18 @@ export interface DeliveryRecord {
   readonly redeliveryOf?: string
   /**
    * `'pending'`: an attempt is running or waiting. `'delivered'`: an attempt succeeded. `'undelivered'`: the first
-   * attempt and all four retries failed. `'dropped'`: the webhook or its endpoint was removed.
+   * attempt and all four retries failed. `'dropped'`: the webhook or its URL was removed.
    */
   readonly state: 'pending' | 'delivered' | 'undelivered' | 'dropped'
   /** When the message was queued, in milliseconds since the epoch, by the service's clock. */
   readonly at: number
   /** The completed attempts, oldest first: at most five. */
   readonly attempts: readonly DeliveryAttempt[]
-  /** When the next retry is due, in milliseconds since the epoch; absent when no retry is waiting. */
+  /** When the next attempt is due, in milliseconds since the epoch; absent when no attempt is waiting. */
   readonly nextAttemptAt?: number
 }
 
-/** A message for one endpoint. */
+/** A message for one URL. */
 export interface OutgoingDelivery {
   /** ID of the message. */
   readonly id: string
@@ -60,6 +66,8 @@ interface Delivery extends OutgoingDelivery {
   state: DeliveryRecord['state']
   timer: unknown
   nextAttemptAt: number | undefined
+  /** The fault of the attempt that waits because of it. */
+  fault: DeliveryFaultOptions | undefined
   /** Aborts the running attempt. */
   controller: AbortController | undefined
 }
@@ -68,10 +76,18 @@ const MAX_ENDED = 10_000
 const MAX_ENDED_SIZE = 50_000_000
 // A thousand concurrent messages must not open a thousand sockets.
 const MAX_CONCURRENT = 64
+const DEFAULT_DELAY_MS = 100
+/** How long the fault `reorder` waits for another message. */
+const MAX_HELD_MS = 5000
+
+export interface DeliverySettings extends PostSettings {
+  /** Returns the fault of the next attempt to deliver a message. */
+  takeFault(message: () => DeliveredMessage): DeliveryFaultOptions | undefined
+}
 
 /** Delivers messages, retries failed attempts, and records every attempt. */
 export class DeliveryQueue {
-  readonly #settings: PostSettings
+  readonly #settings: DeliverySettings
   readonly #onChange: (delivery: () => DeliveryRecord) => void
   readonly #deliveries = new Map<string, Delivery>()
   /** Ended deliveries, in the order in which they ended. */
@@ -79,9 +95,11 @@ export class DeliveryQueue {
   #endedSize = 0
   #discarded = 0
   readonly #waiting: Delivery[] = []
+  /** Deliveries that wait for another message to their URL: the fault `reorder`. */
+  readonly #held = new Set<Delivery>()
   readonly #running = new Set<Promise<void>>()
 
-  constructor(settings: PostSettings, onChange: (delivery: () => DeliveryRecord) => void) {
+  constructor(settings: DeliverySettings, onChange: (delivery: () => DeliveryRecord) => void) {
     this.#settings = settings
     this.#onChange = onChange
   }
@@ -96,6 +114,7 @@ export class DeliveryQueue {
       state: 'pending',
       timer: undefined,
       nextAttemptAt: undefined,
+      fault: undefined,
       controller: undefined,
     }
     this.#deliveries.set(deliveryId, delivery)
@@ -118,7 +137,7 @@ export class DeliveryQueue {
     return this.#discarded
   }
 
-  /** When the next retry is due, in milliseconds since the epoch. */
+  /** When the next waiting attempt is due, in milliseconds since the epoch. */
   get nextRetryAt(): number | undefined {
     let next: number | undefined
     for (const { nextAttemptAt = Infinity } of this.#deliveries.values()) {
@@ -148,6 +167,7 @@ export class DeliveryQueue {
     this.#deliveries.clear()
     this.#ended.clear()
     this.#waiting.length = 0
+    this.#held.clear()
     this.#endedSize = 0
     this.#discarded = 0
   }
@@ -156,10 +176,12 @@ export class DeliveryQueue {
     delivery.controller?.abort(new Error(reason))
     this.#settings.clock.clearTimeout(delivery.timer)
     delivery.nextAttemptAt = undefined
+    this.#held.delete(delivery)
   }
 
   #enqueue(delivery: Delivery): void {
     delivery.nextAttemptAt = undefined
+    this.#held.delete(delivery)
     this.#waiting.push(delivery)
     this.#startWaiting()
   }
@@ -168,9 +190,10 @@ export class DeliveryQueue {
     while (this.#running.size < MAX_CONCURRENT) {
       const delivery = this.#waiting.shift()
       if (!delivery) return
-      if (delivery.state !== 'pending') continue
+      if (delivery.state !== 'pending' || this.#isPostponed(delivery)) continue
       const attempt: Promise<void> = this.#attempt(delivery).then(() => {
         this.#running.delete(attempt)
+        this.#releaseHeld(delivery)
         this.#startWaiting()
       })
       this.#running.add(attempt)
@@ -178,22 +201,48 @@ export class DeliveryQueue {
     }
   }
 
+  /** Takes the fault of the next attempt. Returns whether the attempt waits because of it. */
+  #isPostponed(delivery: Delivery): boolean {
+    if (delivery.fault) return false
+    const fault = this.#settings.takeFault(() => JSON.parse(delivery.body))
+    delivery.fault = fault
+    if (fault?.kind !== 'delay' && fault?.kind !== 'reorder') return false
+    if (fault.kind === 'reorder') this.#held.add(delivery)
+    this.#enqueueAfter(delivery, fault.kind === 'delay' ? (fault.delayMs ?? DEFAULT_DELAY_MS) : MAX_HELD_MS)
+    return true
+  }
+
+  /** Sends the messages that waited for this one. */
+  #releaseHeld({ id, url }: Delivery): void {
+    for (const held of [...this.#held]) {
+      if (held.url !== url || held.id === id) continue
+      this.#settings.clock.clearTimeout(held.timer)
+      this.#enqueue(held)
+    }
+  }
+
   async #attempt(delivery: Delivery): Promise<void> {
     const at = this.#settings.clock.now()
-    delivery.controller = new AbortController()
-    const result = await postMessage(delivery, this.#settings, delivery.controller)
+    const { fault } = delivery
+    delivery.fault = undefined
+    const controller = new AbortController()
+    delivery.controller = controller
+    const message = changedBy(fault, delivery)
+    const result = await postMessage(message, this.#settings, controller)
+    const copies = fault?.kind === 'duplicate' && result.status !== undefined && delivery.state === 'pending'
+    const copy = copies ? await postMessage(message, this.#settings, controller) : undefined
     delivery.controller = undefined
     // `clear` may have deleted the delivery.
     if (this.#deliveries.get(delivery.deliveryId) !== delivery) return
-    delivery.attempts.push({ at, ...result })
+    delivery.attempts.push({ at, ...result, ...(fault && { fault: fault.kind }), ...(copy && { copy }) })
     const delayMs = DELIVERY_DELAYS_MS[delivery.attempts.length - 1]
     if (result.ok) this.#end(delivery, 'delivered')
     else if (delivery.state === 'dropped') this.#changed(delivery)
     else if (delayMs === undefined) this.#end(delivery, 'undelivered')
-    else this.#retryAfter(delivery, delayMs)
+    else this.#enqueueAfter(delivery, delayMs)
   }
 
-  #retryAfter(delivery: Delivery, delayMs: number): void {
+  #enqueueAfter(delivery: Delivery, delayMs: number): void {
     const { clock } = this.#settings
     delivery.nextAttemptAt = clock.now() + delayMs
     delivery.timer = clock.setTimeout(() => this.#enqueue(delivery), delayMs)
@@ -222,7 +271,24 @@ export class DeliveryQueue {
   }
 }
 
-function describe({ webhook, timer: _, controller: __, signature, redeliveryOf, nextAttemptAt, ...fields }: Delivery) {
+/** Returns a message as a fault changes it. */
+function changedBy(fault: DeliveryFaultOptions | undefined, { url, body, signature, webhook }: Delivery) {
+  if (fault?.kind === 'bad_signature') return { url, body, signature: wrongSignature(signature) }
+  if (fault?.kind !== 'missing_field') return { url, body, signature }
+  const rest = withoutField(body, fault.field)
+  return { url, body: rest, signature: signatureOf(webhook, rest) }
+}
+
+function describe({
+  webhook,
+  timer: _,
+  controller: __,
+  fault: ___,
+  signature,
+  redeliveryOf,
+  nextAttemptAt,
+  ...fields
+}: Delivery) {
   const record: DeliveryRecord = {
     ...fields,
     hook_id: webhook.hook_id,

@@ -1,12 +1,12 @@
 import {
-  isFiniteNumber,
-  isJson,
-  isObject,
+  mustBeFiniteNumber,
+  mustBeJson,
+  mustBeObject,
   type OptionRule,
   type OptionRules,
   optional,
 } from '../../shared/option-checks.ts'
-import { isIdentifier, readOptionsOfKind } from '../option-readers.ts'
+import { mustBeIdentifier, readOptionsOfKind } from '../option-readers.ts'
 import { ENTRY_RULES, type EntryOptions, findEntry } from '../state/find-entry.ts'
 import type { ServiceState } from '../state/service-state.ts'
 import { draftMessage, type MessageDraft, USER_ACTIVITY } from './webhook-message.ts'
@@ -47,18 +47,20 @@ export interface EmittedMessage {
   readonly body: string
   /** IDs of the webhooks that receive the message. */
   readonly hook_ids: readonly string[]
+  /** The `deliveryId` of each delivery: one for each URL of these webhooks. */
+  readonly deliveryIds: readonly string[]
 }
 
 type EmittedKind = EmitOptions['kind']
 type OptionsOf<Kind extends EmittedKind> = Extract<EmitOptions, { kind: Kind }>
 
-const isPayload: OptionRule = (value) => isObject(value) ?? isJson(value)
-const USER_EVENT_RULES: OptionRules<UserEventOptions> = { ...ENTRY_RULES, xp: optional(isFiniteNumber) }
+const mustBePayload: OptionRule = (value) => mustBeObject(value) ?? mustBeJson(value)
+const USER_EVENT_RULES: OptionRules<UserEventOptions> = { ...ENTRY_RULES, xp: optional(mustBeFiniteNumber) }
 
 const EMIT_RULES: { readonly [Kind in EmittedKind]: OptionRules<Omit<OptionsOf<Kind>, 'kind'>> } = {
-  action_completed: { ...USER_EVENT_RULES, aid: isIdentifier },
-  quest_completed: { ...USER_EVENT_RULES, cid: isIdentifier },
-  custom: { payload: isPayload, scope: optional(isIdentifier), pid: optional(isIdentifier) },
+  action_completed: { ...USER_EVENT_RULES, aid: mustBeIdentifier },
+  quest_completed: { ...USER_EVENT_RULES, cid: mustBeIdentifier },
+  custom: { payload: mustBePayload, scope: optional(mustBeIdentifier), pid: optional(mustBeIdentifier) },
 }
 
 /**

@@ -1,18 +1,18 @@
 import { untilAborted } from '../clock/abortable-delay.ts'
 import type { ServiceClock } from '../clock/service-clock.ts'
 
-/** Sends a message to its endpoint. The default is the platform's fetch. */
+/** Sends a message to its URL. The default is the platform's fetch. */
 export type Deliver = (request: Request) => Response | PromiseLike<Response>
 
 /** The result of one attempt to deliver a message. */
 export interface PostResult {
-  /** Whether the endpoint answered with a status from 200 to 299. */
+  /** Whether the response had a status from 200 to 299. */
   readonly ok: boolean
-  /** The status of the answer; absent when there was no answer. */
+  /** The status of the response; absent when there was no response. */
   readonly status?: number
-  /** The first kilobyte of the answer, as text. */
-  readonly answer?: string
-  /** Why there was no answer. */
+  /** The first kilobyte of the response, as text. */
+  readonly response?: string
+  /** Why there was no response. */
   readonly error?: string
 }
 
@@ -42,7 +42,7 @@ export async function postMessage(
 ): Promise<PostResult> {
   const { signal } = controller
   const timer = clock.setTimeout(
-    () => controller.abort(new Error(`no complete answer within ${timeoutMs} ms`)),
+    () => controller.abort(new Error(`no complete response within ${timeoutMs} ms`)),
     timeoutMs,
   )
   // `deliver` may ignore the signal.
@@ -60,8 +60,8 @@ export async function postMessage(
       signal,
     })
     const response = await Promise.race([(async () => deliver(request))(), aborted])
-    const answer = await readSnippet(response, aborted)
-    return { ok: response.ok, status: response.status, answer }
+    const snippet = await readSnippet(response, aborted)
+    return { ok: response.ok, status: response.status, response: snippet }
   } catch (error) {
     return { ok: false, error: describeFailure(error) }
   } finally {
@@ -69,7 +69,7 @@ export async function postMessage(
   }
 }
 
-/** Returns the first kilobyte of the answer, or less if the body is truncated. */
+/** Returns the first kilobyte of the response, or less if the body is truncated. */
 async function readSnippet(response: Response, aborted: Promise<never>): Promise<string> {
   const reader = response.body?.getReader()
   if (!reader) return ''

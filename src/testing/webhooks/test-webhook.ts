@@ -1,5 +1,5 @@
 import { type OptionRules, optional, readOptions } from '../../shared/option-checks.ts'
-import { isIdentifier } from '../option-readers.ts'
+import { mustBeIdentifier } from '../option-readers.ts'
 import type { ServiceContent } from '../seed/load-seed.ts'
 import { ENTRY_RULES, findEntry } from '../state/find-entry.ts'
 import { type PostSettings, postMessage } from './post-message.ts'
@@ -16,7 +16,7 @@ export interface TestWebhookOptions {
   pid?: string | undefined
   /** ID of the webhook. @defaultValue the first registered webhook */
   hook_id?: string | undefined
-  /** URL of an endpoint of the webhook. @defaultValue the first URL of the webhook */
+  /** One of the URLs of the webhook. @defaultValue the first URL of the webhook */
   url?: string | undefined
 }
 
@@ -25,11 +25,11 @@ export interface TestWebhookOptions {
  * Interface: [Test tool](/the-service#test-tool).
  */
 export interface TestWebhookResult {
-  /** Whether the endpoint answered, with any status. */
+  /** Whether there was a response, with any status. */
   readonly Success: boolean
-  /** HTTP status of the endpoint's answer. 200 means success. 0 if the endpoint did not answer (assumed). */
+  /** HTTP status of the response. 200 means success. 0 if there was no response (assumed). */
   readonly Status: number
-  /** The beginning of the endpoint's answer, or the text of the error. */
+  /** The beginning of the response, or the text of the error. */
   readonly Data: string
   /** The exact JSON that was sent. */
   readonly Payload: string
@@ -37,9 +37,9 @@ export interface TestWebhookResult {
 
 const TEST_WEBHOOK: OptionRules<TestWebhookOptions> = {
   ...ENTRY_RULES,
-  pid: optional(isIdentifier),
-  hook_id: optional(isIdentifier),
-  url: optional(isIdentifier),
+  pid: optional(mustBeIdentifier),
+  hook_id: optional(mustBeIdentifier),
+  url: optional(mustBeIdentifier),
 }
 
 /** Rejects with `TypeError` when an option is wrong, or names an unknown webhook, URL, campaign or user. */
@@ -52,15 +52,15 @@ export async function testWebhook(
   const { account, platform } = options
   const webhook = findWebhook(options.hook_id, webhooks)
   const url = options.url ?? (webhook.urls[0] as string)
-  if (!webhook.urls.includes(url)) throw new TypeError(`testWebhook: "${webhook.hook_id}" has no endpoint "${url}"`)
+  if (!webhook.urls.includes(url)) throw new TypeError(`testWebhook: "${webhook.hook_id}" has no URL "${url}"`)
   const [firstCampaign = ''] = webhook.campaigns.size > 0 ? webhook.campaigns : state.campaigns.keys()
   const named = { account, platform, pid: options.pid ?? firstCampaign }
   const { campaign, entry } = findEntry('testWebhook', named, state)
   const { body } = serializeMessage(draftTestMessage(campaign, entry, account), ids)
   const work = postMessage({ url, body, signature: signatureOf(webhook, body) }, settings)
   settings.clock.track?.(work)
-  const { status, answer, error } = await work
-  return { Success: status !== undefined, Status: status ?? 0, Data: error ?? answer ?? '', Payload: body }
+  const { status, response, error } = await work
+  return { Success: status !== undefined, Status: status ?? 0, Data: error ?? response ?? '', Payload: body }
 }
 
 function findWebhook(hookId: string | undefined, webhooks: WebhookRegistry): Webhook {

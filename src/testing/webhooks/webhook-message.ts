@@ -11,14 +11,14 @@ export interface MessageDraft {
   readonly payload: Readonly<Record<string, unknown>>
 }
 
-/** The only scope that the interface shows. */
+/** The only scope that the API description shows. */
 export const USER_ACTIVITY = 'user_activity'
 
 /**
  * Returns the message of an event. Interface: [Message](/the-service#message).
  *
- * The interface does not show the messages of quests and rewards. Assumed: a quest has `action.type` `quest`; a reward has
- * the scope `user_activity`, because the interface lists claiming a reward as an activity.
+ * The API description does not show the messages of quests and rewards. Assumed: a quest has `action.type` `quest`; a reward has
+ * the scope `user_activity`, because the API description lists claiming a reward as an activity.
  */
 export function draftMessage(event: UserEvent): MessageDraft {
   return userActivity(event.campaign, event.entry, eventOf(event))

@@ -8,7 +8,7 @@ import type { IdGenerator } from '../state/id-generator.ts'
 export interface WebhookOptions {
   /** Scope of the messages to receive. @defaultValue `'user_activity'` */
   scope?: string | undefined
-  /** URL of the endpoint, or several URLs that receive the same payload: absolute, http or https. */
+  /** The URL, or several URLs that receive the same payload: absolute, http or https. */
   url: string | readonly string[]
   /** Secret that signs the messages. @defaultValue none: messages are unsigned */
   secret?: string | undefined
@@ -26,7 +26,7 @@ export interface WebhookRecord {
   hook_id: string
   /** Scope of the messages that the webhook receives. */
   scope: string
-  /** URLs of its endpoints. */
+  /** Its URLs. */
   urls: string[]
   /** Whether its messages are signed. */
   signed: boolean
@@ -66,7 +66,7 @@ const { scope, url, secret, hook_id } = webhookRegistration.shape
 /** The schema of each field of {@link WebhookOptions}. */
 export const webhookFields = {
   scope: z.optional(scope),
-  url: z.union([url, z.array(url).check(z.minLength(1, 'must name at least one endpoint'))]),
+  url: z.union([url, z.array(url).check(z.minLength(1, 'must name at least one URL'))]),
   secret,
   hook_id,
   campaigns: z.optional(z.array(identifier)),

@@ -24,7 +24,7 @@ export class WebhookSender {
     return this.#send(draftEmittedMessage(options, this.#content().state))
   }
 
-  /** @throws TypeError when the delivery is unknown, or its webhook no longer has the endpoint */
+  /** @throws TypeError when the delivery is unknown, or its webhook no longer has the URL */
   redeliver(deliveryId: string): DeliveryRecord {
     const known = this.#deliveries.find(deliveryId)
     if (!known) throw new TypeError(`redeliver: there is no delivery "${deliveryId}"`)
@@ -39,9 +39,9 @@ export class WebhookSender {
     const { webhooks, ids } = this.#content()
     const { id, body } = serializeMessage(draft, ids)
     const matching = webhooks.matching(draft.target)
-    for (const webhook of matching) {
-      for (const url of webhook.urls) this.#deliveries.send({ id, body, url, webhook }, ids.next('delivery'))
-    }
-    return { id, body, hook_ids: matching.map(({ hook_id }) => hook_id) }
+    const deliveryIds = matching.flatMap((webhook) =>
+      webhook.urls.map((url) => this.#deliveries.send({ id, body, url, webhook }, ids.next('delivery')).deliveryId),
+    )
+    return { id, body, hook_ids: matching.map(({ hook_id }) => hook_id), deliveryIds }
   }
 }

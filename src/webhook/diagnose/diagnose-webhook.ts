@@ -1,7 +1,14 @@
 import { hmacSha256Hex } from '#hmac'
-import { type RawBody, toRawBody } from '../verify/raw-body.ts'
-import { toKeys, type WebhookKey, type WebhookSecret } from '../verify/secret.ts'
-import { checkSignature, readSignature, type SignatureHeader } from '../verify/signature.ts'
+import {
+  checkSignature,
+  type RawBody,
+  readSignature,
+  type SignatureHeader,
+  toKeys,
+  toRawBody,
+  type WebhookKey,
+  type WebhookSecret,
+} from '../verify/signature.ts'
 import { type Finding, type FindingCode, finding } from './finding.ts'
 import { jsonSerializations } from './json-serializations.ts'
 
@@ -12,7 +19,7 @@ import { jsonSerializations } from './json-serializations.ts'
  * `verifyWebhook` to accept messages. Findings contain no secret, no signature and no part of the body: they are safe to
  * print.
  *
- * Interface: [Signature](/the-service#signature).
+ * API description: [Signature](/the-service#signature).
  *
  * @param secret - as for `verifyWebhook`
  * @param rawBody - as for `verifyWebhook`; a parsed body is diagnosed too

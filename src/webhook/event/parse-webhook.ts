@@ -1,13 +1,11 @@
-import type { WebhookErrorCode } from '../../shared/campaign-error.ts'
+import type { WebhookErrorCode } from '../../errors/campaign-error.ts'
+import { WebhookError } from '../../errors/webhook-errors.ts'
 import { parseJson } from '../../shared/text/json.ts'
 import { isWellFormed } from '../../shared/text/well-formed.ts'
 import { isRecord } from '../../shared/type-checks.ts'
-import { WebhookError } from '../errors.ts'
-import type { RawBody } from '../verify/raw-body.ts'
-import type { WebhookSecret } from '../verify/secret.ts'
+import type { RawBody, WebhookSecret } from '../verify/signature.ts'
 import { checkSignature, type SignatureHeader } from '../verify/signature.ts'
-import { classifyEvent } from './classify-event.ts'
-import type { WebhookEvent } from './webhook-event.ts'
+import { toEvent, type WebhookEvent } from './webhook-event.ts'
 
 /** The result of {@link safeParseWebhook}. */
 export type WebhookResult =
@@ -25,16 +23,17 @@ const MAX_JSON_DEPTH = 1000
 /**
  * Verifies a message, then parses it and returns it as a typed event.
  *
- * A signed message is refused only when it is not UTF-8, not JSON (of at most 1 000 levels) or has no `id`. A message of
- * an undocumented shape has the kind `unknown`. Unknown fields are kept. `__proto__` is removed, because copying it would
- * replace a prototype. A byte order mark is part of the signed bytes and is not parsed.
+ * A signed message is refused only when it is not UTF-8, not JSON (of at most 1 000 levels) or has no `id`. `event.issues`
+ * lists the documented fields that are missing or of another type. A message without a required field has the kind
+ * `unknown`. Undocumented fields are kept. `__proto__` is removed, because copying it would replace a prototype. A byte order
+ * mark is part of the signed bytes and is not parsed.
  *
- * Interface: [Signature](/the-service#signature), [Message](/the-service#message).
+ * API description: [Signature](/the-service#signature), [Message](/the-service#message).
  *
  * @param secret - as for `verifyWebhook`
  * @param rawBody - as for `verifyWebhook`
  * @param header - as for `verifyWebhook`
- * @throws WebhookError when the message must not be handled; answer with its `status`
+ * @throws WebhookError when the message must not be handled; respond with its `status`
  * @throws TypeError when the secret is unusable
  *
  * @example
@@ -52,7 +51,7 @@ export function parseWebhook(secret: WebhookSecret, rawBody: RawBody, header: Si
 /**
  * Verifies a message like `parseWebhook`, and returns a refusal instead of throwing it.
  *
- * Interface: [Signature](/the-service#signature), [Message](/the-service#message).
+ * API description: [Signature](/the-service#signature), [Message](/the-service#message).
  *
  * @param secret - as for `verifyWebhook`
  * @param rawBody - as for `verifyWebhook`
@@ -85,7 +84,7 @@ export function decodeMessage(
   } catch {
     return { ok: false, reason: 'invalid_json' }
   }
-  return hasId(payload) ? { ok: true, event: classifyEvent(payload) } : { ok: false, reason: 'missing_id' }
+  return hasId(payload) ? { ok: true, event: toEvent(payload) } : { ok: false, reason: 'missing_id' }
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true })

@@ -1,126 +1,49 @@
-/** The campaign of a message. */
-export type EventCampaign = {
-  /** Campaign ID. */
+import type { Issue } from '../../schemas/issue.ts'
+import {
+  type ActionCompletedActivity,
+  type QuestCompletedActivity,
+  readUserActivity,
+  type UserActivity,
+} from '../../schemas/user-activity.ts'
+import { isRecord } from '../../shared/type-checks.ts'
+
+interface EventBase {
+  /** Unique ID of this message: the same in each delivery attempt and for each URL of the webhook. */
   id: string
-  /** Display name of the campaign. */
-  name: string
-}
-
-/** The task of a message. Interface: [Message](/the-service#message). */
-export type EventAction = {
-  /** Task ID. */
-  id: string
-  /** Display name of the task. */
-  name: string
-  /** Type of the task. The interface does not list its values. */
-  type: string
-  /** Metadata of the task. The interface shows it only in the admin panel's test message. */
-  meta?: Record<string, unknown> | null
-}
-
-/** The `event` of a message about a completed task. */
-export type ActionCompletedActivity = {
-  /** Type of the event. */
-  type: 'action_completed'
-  /** The task and its XP. */
-  data: {
-    /** The task. */
-    action: EventAction
-    /** The associated account. The interface shows it only in the admin panel's test message. */
-    account?: string
-    /** XP awarded for the event. */
-    xp: number
-  }
-}
-
-/**
- * The `event` of a message about a completed quest. The interface does not show its `data`. Assumed: `data` has the fields
- * of a completed task. Every field is optional, and additional fields are allowed.
- */
-export type QuestCompletedActivity = {
-  /** Type of the event. */
-  type: 'quest_completed'
-  /** Details of the quest. */
-  data: {
-    /** The completed task. */
-    action?: EventAction
-    /** The associated account. */
-    account?: string
-    /** XP awarded for the event. */
-    xp?: number
-    [field: string]: unknown
-  }
-}
-
-/**
- * The payload of a `user_activity` message. Fields that the interface does not list are kept, without types.
- *
- * Interface: [Message](/the-service#message).
- */
-export type UserActivity<
-  Activity extends ActionCompletedActivity | QuestCompletedActivity = ActionCompletedActivity | QuestCompletedActivity,
-> = {
-  /** Unique ID of this message. */
-  id: string
-  /** Kind of event that triggered the message. */
-  scope: 'user_activity'
-  /** ID of the user who acted. */
-  user: string
-  /** ID of the user. The interface shows it only in the admin panel's test message. */
-  user_id?: string
-  /** Connected wallet address; empty without a wallet. */
-  wallet: string
-  /** E-mail address of the user; empty without an address. */
-  email: string
-  campaign: EventCampaign
-  event: Activity
-  /** Total XP of the user. */
-  total_xp: number
-  /** XP from referrals. */
-  ref_xp: number
-  /** XP from user-generated content. */
-  ugc_xp: number
-  /** XP multiplier. */
-  xp_mul: number
-  /** Rank of the user on the leaderboard of the campaign. */
-  rank: number
-  /** Team of the user. Assumed: absent or empty without a team (the interface says "if any"). */
-  team?: string
+  /**
+   * Each documented field that is missing or does not have its documented type, without its value. Empty for a message as
+   * documented, and for a message of an undocumented scope or type. A receiver passes the issues to `onError`.
+   */
+  issues: readonly Issue[]
 }
 
 /** A user completed a task. */
-export interface ActionCompletedEvent {
+export interface ActionCompletedEvent extends EventBase {
   kind: 'action_completed'
-  /** Unique ID of this message: the same in each delivery attempt and at each endpoint of the webhook. */
-  id: string
   scope: 'user_activity'
   type: 'action_completed'
   payload: UserActivity<ActionCompletedActivity>
 }
 
 /** A user completed a quest. */
-export interface QuestCompletedEvent {
+export interface QuestCompletedEvent extends EventBase {
   kind: 'quest_completed'
-  /** Unique ID of this message: the same in each delivery attempt and at each endpoint of the webhook. */
-  id: string
   scope: 'user_activity'
   type: 'quest_completed'
   payload: UserActivity<QuestCompletedActivity>
 }
 
 /**
- * A message whose scope or type is not documented (login, reward and referral hooks), or whose fields differ from the
- * documented fields. Its signature is verified too.
+ * A message whose scope or type is not documented (login, reward and referral hooks), or which lacks a required field. In the
+ * second case it has `issues`. Its signature is verified too.
  */
-export interface UnknownEvent {
+export interface UnknownEvent extends EventBase {
   kind: 'unknown'
-  /** Unique ID of this message: the same in each delivery attempt and at each endpoint of the webhook. */
-  id: string
   /** `scope` of the message, if that is a string. */
   scope?: string
   /** `event.type` of the message, if that is a string. */
   type?: string
-  /** The whole message. Its fields are not checked. */
+  /** The whole message as it came. Its fields are not checked. */
   payload: Record<string, unknown>
 }
 
@@ -128,6 +51,74 @@ export interface UnknownEvent {
  * A verified message. This package adds `kind`: `switch (event.kind)` narrows `payload`. A message of a future type has the
  * kind `unknown`.
  *
- * Interface: [Message](/the-service#message).
+ * API description: [Message](/the-service#message).
  */
 export type WebhookEvent = ActionCompletedEvent | QuestCompletedEvent | UnknownEvent
+
+/**
+ * Marks an event whose message has the fields of a Test message. The payload lacks a field that is null. Every copy of the
+ * package in a process uses the same symbol.
+ */
+const TEST_MESSAGE = Symbol.for('campaign-client.test-message')
+
+/** Returns a message as an event. Never throws. */
+export function toEvent(message: Record<string, unknown> & { id: string }): WebhookEvent {
+  const { scope, type, activity, issues } = readUserActivity(message)
+  const { id } = message
+  // Each kind has its own branch, because TypeScript can't narrow by a discriminant two levels down.
+  if (activity?.event.type === 'action_completed') {
+    const payload = activity as UserActivity<ActionCompletedActivity>
+    const event: WebhookEvent = {
+      kind: 'action_completed',
+      id,
+      scope: payload.scope,
+      type: 'action_completed',
+      payload,
+      issues,
+    }
+    // Not enumerable, so that events can be compared and logged.
+    return hasTestFields(message) ? Object.defineProperty(event, TEST_MESSAGE, { value: true }) : event
+  }
+  if (activity?.event.type === 'quest_completed') {
+    const payload = activity as UserActivity<QuestCompletedActivity>
+    return { kind: 'quest_completed', id, scope: payload.scope, type: 'quest_completed', payload, issues }
+  }
+  return {
+    kind: 'unknown',
+    id,
+    ...(scope !== undefined && { scope }),
+    ...(type !== undefined && { type }),
+    payload: message,
+    issues,
+  }
+}
+
+/**
+ * Returns whether an event looks like the message of the admin panel's Test button: whether it is an `action_completed` with
+ * `user_id`, `event.data.account` and `event.data.action.meta`. The API description shows these fields only in the Test message.
+ * Assumed: no other message has all three.
+ *
+ * Pass the event itself: a copy by JSON lacks fields that were null in the message.
+ *
+ * Log such a message. Do not skip it in a campaign with real users, because a real message might have the fields too.
+ *
+ * API description: [Test tool](/the-service#test-tool).
+ *
+ * @example
+ * ```ts
+ * if (isTestMessage(event)) console.log('Test message', event.id)
+ * ```
+ */
+export function isTestMessage(event: WebhookEvent): boolean {
+  return Object.hasOwn(event, TEST_MESSAGE) || (event.kind === 'action_completed' && hasTestFields(event.payload))
+}
+
+function hasTestFields(message: Readonly<Record<string, unknown>>): boolean {
+  const data = isRecord(message.event) ? message.event.data : undefined
+  const action = isRecord(data) ? data.action : undefined
+  return [
+    [message, 'user_id'],
+    [data, 'account'],
+    [action, 'meta'],
+  ].every(([object, name]) => isRecord(object) && Object.hasOwn(object, name as string))
+}

@@ -3,9 +3,8 @@ import { type FastifyPlugin, fastifyAdapter } from './adapters/fastify.ts'
 import { type FetchHandler, fetchAdapter } from './adapters/fetch.ts'
 import { type LambdaHandler, lambdaAdapter } from './adapters/lambda.ts'
 import { type NodeHandler, nodeAdapter } from './adapters/node.ts'
-import { ReceiverCore } from './receiver-core.ts'
-import { receiverSettings } from './receiver-settings.ts'
-import type { WebhookReceiverOptions } from './webhook-receiver-options.ts'
+import { receiverSettings, type WebhookReceiverOptions } from './options.ts'
+import { Receiver } from './receiver.ts'
 
 /** Options of {@link WebhookReceiver.close}. */
 export interface WebhookCloseOptions {
@@ -22,24 +21,24 @@ const closeRules = (): OptionRules<WebhookCloseOptions> => ({ timeoutMs: optiona
 /** A webhook endpoint for every runtime. Its functions need no `this`. */
 export interface WebhookReceiver {
   /**
-   * Answers a `Request` with a `Response`: for Hono, Next route handlers, Workers, Bun and Deno. Some runtimes (Workers,
-   * Vercel) stop after the answer. Pass their context as the second argument, so that a handler that runs longer than
+   * Takes a `Request` and returns a `Response`: for Hono, Next route handlers, Workers, Bun and Deno. Some runtimes (Workers,
+   * Vercel) stop after the response. Pass their context as the second argument, so that a handler that runs longer than
    * `deadlineMs` can finish.
    *
    * @throws TypeError (as a rejection) when the argument is not a `Request`
    */
   readonly fetch: FetchHandler
   /**
-   * Answers a request of node:http, Express or Nest. Reads the body from the stream. If the stream was read before, uses the
+   * Responds to a request of node:http, Express or Nest. Reads the body from the stream. If the stream was read before, uses the
    * Buffer or text in `req.rawBody` or `req.body`, as `express.raw()`, `express.text()` and functions frameworks set it.
    *
    * @throws TypeError (as a rejection) when the arguments are not a request and its response
    */
   readonly node: NodeHandler
   /**
-   * Answers an event of API Gateway (REST and HTTP APIs), of an application load balancer or of a function URL.
+   * Responds to an event of API Gateway (REST and HTTP APIs), of an application load balancer or of a function URL.
    *
-   * Answers when the handler has ended, even after `deadlineMs`: Lambda freezes the function after the answer. If the
+   * Responds when the handler has ended, even after `deadlineMs`: Lambda freezes the function after the response. If the
    * gateway times out first, the invocation continues, and a later attempt finds the message done. Pass the context
    * too: the signal of the handler then fires 2 s before the function times out. If the remaining time is less than 5 s, the
    * signal fires after 60 % of that time.
@@ -53,7 +52,7 @@ export interface WebhookReceiver {
    */
   readonly fastify: FastifyPlugin
   /**
-   * Closes the receiver: new messages are answered with 503, and running handlers may finish. After `timeoutMs` the signals
+   * Closes the receiver: new messages get 503, and running handlers may finish. After `timeoutMs` the signals
    * of running handlers fire. One second later their claims are released, so that another process can handle the next
    * attempt at once. Resolves at most two seconds after `timeoutMs`, and never rejects. A second call returns the same
    * promise.
@@ -67,15 +66,16 @@ export interface WebhookReceiver {
 /**
  * Creates a webhook endpoint, which verifies messages, recognises duplicates and calls your handler once for each message.
  *
- * | outcome | answer |
+ * | outcome | response |
  * |---|---|
  * | the message was handled, was handled before, or the handler threw `DiscardEvent` | 200 |
  * | another attempt is being handled | 503 and Retry-After |
  * | the handler runs longer than `deadlineMs`, and continues | 503 and Retry-After |
  * | the handler stopped because its signal fired | 503 and Retry-After |
  * | the store or the secret is unavailable, or the receiver is closing | 503 and Retry-After |
- * | the handler threw; its claim is released before the answer | 500 |
- * | the signature is missing, malformed or wrong; all three get the same answer | 401 |
+ * | the handler threw; its claim is released before the response | 500 |
+ * | a documented message lacks a required field, and `unexpectedShape` is `'retry'` | 500 |
+ * | the signature is missing, malformed or wrong; all three get the same response | 401 |
  * | the body is longer than `maxBodyBytes` | 413 |
  * | the method is not POST | 405 and Allow |
  * | the message is signed but malformed, or the sender disconnected | 400 |
@@ -86,8 +86,8 @@ export interface WebhookReceiver {
  *
  * Every message is handled at least once while the service retries, and never by two handlers at once during a lease.
  * Writes in `runOnce` of the PostgreSQL store take effect exactly once. When the handler succeeds and the store cannot
- * record the success, the answer is 200, because a retry would run the handler again; `onError` receives the failure. The
- * receiver tries to record the success up to five times. The answer waits for the first attempt, at most two seconds. The
+ * record the success, the response is 200, because a retry would run the handler again; `onError` receives the failure. The
+ * receiver tries to record the success up to five times. The response waits for the first attempt, at most two seconds. The
  * signature contains no time stamp: only the record of done messages, kept for `retainMs`, prevents replays.
  *
  * ```ts
@@ -101,22 +101,22 @@ export interface WebhookReceiver {
  * app.post('/webhooks/campaign', receiver.node)
  * ```
  *
- * Interface: [Signature](/the-service#signature), [Delivery and retries](/the-service#delivery-and-retries). Assumed: the
- * service retries after any answer other than 2xx and after a timeout, and each delay starts with the previous attempt.
+ * API description: [Signature](/the-service#signature), [Delivery and retries](/the-service#delivery-and-retries). Assumed: the
+ * service retries after any response other than 2xx and after a timeout, and each delay starts with the previous attempt.
  *
  * @throws TypeError when an option is missing, misspelt or of the wrong type, or a secret is unusable
  * @throws RangeError when a number is out of its range, or `maxRunMs + leaseMs` is over 295 000
  */
 export function createWebhookReceiver(options: WebhookReceiverOptions): WebhookReceiver {
-  const core = new ReceiverCore(receiverSettings(options))
+  const receiver = new Receiver(receiverSettings(options))
   return {
-    fetch: fetchAdapter(core),
-    node: nodeAdapter(core),
-    lambda: lambdaAdapter(core),
-    fastify: fastifyAdapter(core),
+    fetch: fetchAdapter(receiver),
+    node: nodeAdapter(receiver),
+    lambda: lambdaAdapter(receiver),
+    fastify: fastifyAdapter(receiver),
     close(closeOptions = {}) {
       const { timeoutMs = 10_000 } = readOptions('close', closeOptions, closeRules())
-      return core.close(timeoutMs)
+      return receiver.close(timeoutMs)
     },
   }
 }

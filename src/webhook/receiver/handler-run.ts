@@ -1,8 +1,14 @@
-import { DiscardEvent, type LeaseError } from '../errors.ts'
-import { Lease, type RunLimit } from './lease.ts'
-import type { Message } from './read-message.ts'
-import { type ClaimedDelivery, completeDelivery, releaseDelivery } from './store-calls.ts'
-import type { WebhookHandledOutcome, WebhookHandler } from './webhook-receiver-options.ts'
+import { DiscardEvent, type LeaseError } from '../../errors/webhook-errors.ts'
+import {
+  type ClaimedDelivery,
+  completeDelivery,
+  Lease,
+  type RunLimit,
+  releaseDelivery,
+  type StoreCall,
+} from './delivery.ts'
+import type { Message } from './message.ts'
+import type { WebhookHandledOutcome, WebhookHandler } from './options.ts'
 
 /** How a handler ended. `interrupted`: it stopped because its signal had fired. */
 export type RunOutcome = Exclude<WebhookHandledOutcome, 'duplicate'>
@@ -12,8 +18,6 @@ export interface HandlerRunOptions {
   retainMs: number
   runLimit: RunLimit
   handle: WebhookHandler
-  /** Whether `outcome` waits for all attempts to complete or release the delivery. Otherwise, it waits for the first. */
-  answerAfterRecording: boolean
   /** Called when the handler has ended. `startedAt` is a time of `performance.now()`. */
   onEnd(outcome: RunOutcome, startedAt: number): void
 }
@@ -21,34 +25,31 @@ export interface HandlerRunOptions {
 /**
  * One run of the handler for a claimed delivery. After a success, completes the delivery, which records it as done.
  * Otherwise releases the delivery, so that another attempt can claim it.
- *
- * When the handler has succeeded, the outcome is a success even if the store cannot record it: an error answer would cause
- * a retry, and the retry would run the handler again.
  */
 export class HandlerRun {
-  /** Resolves when the sender may be answered. Never rejects. */
-  readonly outcome: Promise<RunOutcome>
-  /** Resolves when the delivery is completed or released, or all attempts have failed. Never rejects. */
-  readonly settled: Promise<void>
-  readonly #claim: ClaimedDelivery
+  /** Resolves to the call of the store that ends the claim, when the handler has ended. Never rejects. */
+  readonly ended: Promise<StoreCall>
+  /** Resolves when `abandon()` has released the claim, or has failed to once. */
+  readonly abandoned: Promise<void>
+  readonly #delivery: ClaimedDelivery
   readonly #options: HandlerRunOptions
   readonly #lease: Lease
-  #resolve: (outcome: RunOutcome) => void = () => {}
-  #success: 'handled' | 'discarded' | undefined
+  #outcome: RunOutcome | undefined
+  #onAbandoned: () => void = () => {}
 
-  constructor(claim: ClaimedDelivery, options: HandlerRunOptions) {
-    this.#claim = claim
+  constructor(delivery: ClaimedDelivery, options: HandlerRunOptions) {
+    this.#delivery = delivery
     this.#options = options
-    this.#lease = new Lease(claim, options.runLimit)
-    this.outcome = new Promise((resolve) => {
-      this.#resolve = resolve
+    this.#lease = new Lease(delivery, options.runLimit)
+    this.abandoned = new Promise((resolve) => {
+      this.#onAbandoned = resolve
     })
-    this.settled = this.#run()
+    this.ended = this.#run()
   }
 
-  /** How the handler succeeded, or `undefined`. The store may not have recorded it yet. */
-  get success(): 'handled' | 'discarded' | undefined {
-    return this.#success
+  /** How the handler ended, or `undefined` while it runs. The store may not have recorded it yet. */
+  get outcome(): RunOutcome | undefined {
+    return this.#outcome
   }
 
   /** Aborts the signal of a handler that is still running. */
@@ -60,31 +61,27 @@ export class HandlerRun {
    * Releases the claim of a handler that is still running, because the process is about to exit. The claim of a handler that
    * has succeeded is kept, so that no other receiver handles the message before the lease expires.
    */
-  async releaseClaim(): Promise<void> {
-    const answer = (): void => this.#resolve('interrupted')
-    if (this.#success === undefined) await releaseDelivery(this.#claim, answer)
-    answer()
+  async abandon(): Promise<void> {
+    if (this.#outcome !== undefined) return this.#onAbandoned()
+    const { firstAttempt, settled } = releaseDelivery(this.#delivery)
+    void firstAttempt.then(this.#onAbandoned)
+    await settled
   }
 
-  async #run(): Promise<void> {
+  async #run(): Promise<StoreCall> {
     const startedAt = performance.now()
     const outcome = await this.#handle()
     this.#lease.end()
+    this.#outcome = outcome
     this.#options.onEnd(outcome, startedAt)
-    const onRetry = this.#options.answerAfterRecording ? () => {} : () => this.#resolve(outcome)
-    if (outcome === 'handled' || outcome === 'discarded') {
-      this.#success = outcome
-      await completeDelivery(this.#claim, this.#options.retainMs, onRetry)
-    } else {
-      await releaseDelivery(this.#claim, onRetry)
-    }
-    this.#resolve(outcome)
+    const isDone = outcome === 'handled' || outcome === 'discarded'
+    return isDone ? completeDelivery(this.#delivery, this.#options.retainMs) : releaseDelivery(this.#delivery)
   }
 
   async #handle(): Promise<RunOutcome> {
     const { handle, message } = this.#options
     const { event, rawBody, secretIndex } = message
-    const { key, onError } = this.#claim
+    const { key, onError } = this.#delivery
     const lease = this.#lease
     try {
       await handle(event, {

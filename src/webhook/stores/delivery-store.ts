@@ -1,5 +1,5 @@
 /**
- * The answer of a store to a claim.
+ * The result of a claim.
  *
  * - `claimed`: the caller has the delivery until the lease expires. Each claim has a new `token`.
  * - `done`: the delivery was completed, and its record has not expired.
@@ -41,7 +41,7 @@ export interface DeliveryStore {
    *
    * @param key - the endpoint and the id of the message, as one string
    * @param leaseMs - the lease, in milliseconds; positive
-   * @returns the answer; `busy` even for the owner of the claim
+   * @returns the result; `busy` even for the owner of the claim
    */
   claim(key: string, leaseMs: number): Promise<ClaimResult>
 
@@ -60,7 +60,7 @@ export interface DeliveryStore {
    * handler has succeeded, and must not run again. A store that cannot know about other claims returns `false`.
    *
    * @returns whether the delivery is recorded as done with this token. A second call with the same token returns `true`
-   * again, because the receiver retries a call whose answer was lost. `false`, without a change, when another claim has
+   * again, because the receiver retries a call whose response was lost. `false`, without a change, when another claim has
    * the delivery or completed it.
    */
   complete(key: string, token: string, retainMs: number): Promise<boolean>

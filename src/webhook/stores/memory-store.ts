@@ -1,4 +1,4 @@
-import { isFunction, type OptionRules, optional, readOptions, wholeNumber } from '../../shared/option-checks.ts'
+import { mustBeFunction, type OptionRules, optional, readOptions, wholeNumber } from '../../shared/option-checks.ts'
 import { requireKey, requireMilliseconds } from './check-arguments.ts'
 import type { ClaimResult, DeliveryStore } from './delivery-store.ts'
 
@@ -20,7 +20,7 @@ export interface MemoryStoreOptions {
 
 const rules = (): OptionRules<MemoryStoreOptions> => ({
   maxEntries: optional(wholeNumber(1)),
-  now: optional(isFunction),
+  now: optional(mustBeFunction),
 })
 
 interface Entry {
@@ -33,11 +33,11 @@ interface Entry {
  * Creates a delivery store in the memory of one process: the default of a receiver.
  *
  * It recognises duplicates that reach the same process, and is empty after a restart. Every process or isolate has its own
- * store. If you run several processes, use `redisStore` or `postgresStore`.
+ * store. Use it in tests. In production, use `sqliteStore` on one machine, `postgresStore` or `redisStore` on several.
  *
  * At `maxEntries`, the store removes the deliveries that were completed first, and expired claims. A message whose record
  * was removed is handled again when it is sent again. Current claims are never removed. When all entries are current
- * claims, `claim` rejects, and the receiver answers 503 so that the service retries.
+ * claims, `claim` rejects, and the receiver responds with 503, so that the service retries.
  *
  * Interface: [Delivery and retries](/the-service#delivery-and-retries).
  *

@@ -4,6 +4,7 @@
  * @module campaign-client/webhook/redis
  */
 import { type OptionRules, optional, readOptions } from '../../shared/option-checks.ts'
+import { withTimeLimit } from '../../shared/timers.ts'
 import { hasMethod } from '../../shared/type-checks.ts'
 import { requireKey, requireMilliseconds } from './check-arguments.ts'
 import type { ClaimResult, DeliveryStore } from './delivery-store.ts'
@@ -54,7 +55,8 @@ const FOREIGN = -3
  * The value of a key is `claim:` or `done:`, followed by the token of the claim. It expires with the lease or the retention.
  * Each script uses one key, so it is atomic and works in a cluster. EVAL needs no SCRIPT LOAD on a new or restarted node.
  */
-// ioredis retries a command when the connection is lost before the reply. The retry of a claim finds its own token.
+// ioredis retries a command when the connection is lost before the reply. The retry of a claim finds its own token. A claim
+// without expiry (PERSIST, or a restored dump) would block its message forever, so it gets the lease.
 const CLAIM = `
 local record = redis.call('GET', KEYS[1])
 if not record or record == 'claim:' .. ARGV[1] then
@@ -63,7 +65,12 @@ if not record or record == 'claim:' .. ARGV[1] then
 end
 if string.sub(record, 1, 5) == 'done:' then return ${DONE} end
 if string.sub(record, 1, 6) ~= 'claim:' then return ${FOREIGN} end
-return math.max(redis.call('PTTL', KEYS[1]), 0)`
+local left = redis.call('PTTL', KEYS[1])
+if left < 0 then
+  redis.call('PEXPIRE', KEYS[1], ARGV[2])
+  return tonumber(ARGV[2])
+end
+return left`
 
 const EXTEND = `
 if redis.call('GET', KEYS[1]) ~= 'claim:' .. ARGV[1] then return 0 end
@@ -103,15 +110,15 @@ return 1`
  * may be handled again. Set `maxmemory-policy noeviction`: a delivery whose key was evicted is handled again. If handling a
  * message twice does harm, use `runOnce` of the PostgreSQL store.
  *
- * Configure the client not to queue commands while it is disconnected, and to detect a connection that no longer answers:
- * see [your own store](/webhooks#your-own-store). Do not set `socketTimeout` of redis.
+ * Configure the client not to queue commands while it is disconnected, and to detect a connection that no longer responds:
+ * see [Webhook stores](/webhook-stores#redis). Do not set `socketTimeout` of redis.
  *
  * Interface: [Delivery and retries](/the-service#delivery-and-retries).
  *
  * @param client - a client of `redis` 4–6 (`createClient`, `createClientPool`, `createCluster`) or `ioredis` (`Redis`,
  *   `Cluster`)
- * @returns a store. Its methods reject with the error of the client when Redis is unreachable, and with `Error` when
- *   another program wrote the key. They reject with `TypeError` for an empty key, or a lease or retention that is not a
+ * @returns a store. Its methods reject with the error of the client when Redis is unreachable, and with `Error` when it does
+ *   not respond for 3 s, or another program wrote the key. They reject with `TypeError` for an empty key, or a lease or retention that is not a
  *   positive number of milliseconds. Stores with the same prefix share their deliveries.
  * @throws TypeError when the client is of neither package, the prefix is malformed, or an option is misspelt
  */
@@ -123,13 +130,13 @@ export function redisStore(client: NodeRedisClient | IoredisClient, options: Red
   return {
     async claim(key, leaseMs): Promise<ClaimResult> {
       const token = crypto.randomUUID()
-      const answer = integer(await run(CLAIM, redisKey(key), token, duration('leaseMs', leaseMs)))
-      if (answer === CLAIMED) return { state: 'claimed', token }
-      if (answer === DONE) return { state: 'done' }
-      if (answer === FOREIGN) {
+      const reply = integer(await run(CLAIM, redisKey(key), token, duration('leaseMs', leaseMs)))
+      if (reply === CLAIMED) return { state: 'claimed', token }
+      if (reply === DONE) return { state: 'done' }
+      if (reply === FOREIGN) {
         throw new Error(`Another program wrote a Redis key under ${prefix}: give redisStore its own prefix`)
       }
-      return { state: 'busy', retryMs: answer }
+      return { state: 'busy', retryMs: reply }
     },
     async extend(key, token, leaseMs) {
       return integer(await run(EXTEND, redisKey(key), token, duration('leaseMs', leaseMs))) === 1
@@ -146,16 +153,62 @@ export function redisStore(client: NodeRedisClient | IoredisClient, options: Red
 function runner(client: NodeRedisClient | IoredisClient): Run {
   if (hasMethod(client, 'eval') && hasMethod(client, 'EVAL')) {
     const nodeRedis = client as NodeRedisClient
-    return (script, key, ...args) => nodeRedis.eval(script, { keys: [key], arguments: args })
+    if (isPool(nodeRedis)) return (script, key, ...args) => runInPool(nodeRedis, script, key, args)
+    return (script, key, ...args) => inTime(nodeRedis.eval(script, { keys: [key], arguments: args }))
   }
   if (hasMethod(client, 'eval') && hasMethod(client, 'defineCommand')) {
     const ioredis = client as IoredisClient
-    return (script, key, ...args) => ioredis.eval(script, 1, key, ...args)
+    return (script, key, ...args) => inTime(ioredis.eval(script, 1, key, ...args))
   }
   throw new TypeError(
     'redisStore needs a client of "redis" 4 or newer (createClient, createClientPool, createCluster) or of "ioredis" ' +
       '(Redis, Cluster). The given value is neither',
   )
+}
+
+/** A healthy server responds in milliseconds. Afterwards the connection counts as lost. */
+const RESPONSE_TIMEOUT_MS = 3_000
+
+class SilentConnectionError extends Error {
+  override readonly message = `redisStore: Redis did not respond within ${RESPONSE_TIMEOUT_MS} ms`
+}
+
+const inTime = <Result>(response: Promise<Result>): Promise<Result> =>
+  withTimeLimit(response, RESPONSE_TIMEOUT_MS, () => new SilentConnectionError())
+
+/** A connection of a pool of node-redis. */
+interface PooledClient extends NodeRedisClient {
+  readonly isOpen: boolean
+  connect(): Promise<unknown>
+  destroy(): void
+}
+
+interface NodeRedisPool extends NodeRedisClient {
+  execute<Result>(task: (client: PooledClient) => Promise<Result>): Promise<Result>
+}
+
+/** Whether a client is a pool that passes on its connections. These ignore the `keyPrefix` of the pool. */
+const isPool = (client: NodeRedisClient): client is NodeRedisPool =>
+  hasMethod(client, 'execute') && !(client as { _keyPrefix?: unknown })._keyPrefix
+
+/** Runs a script on a connection of the pool, and replaces the connection if it is silent: the pool would use it forever. */
+function runInPool(pool: NodeRedisPool, script: string, key: string, args: string[]): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const task = async (client: PooledClient): Promise<void> => {
+      try {
+        // An earlier task could not connect again.
+        if (!client.isOpen) await inTime(client.connect())
+        resolve(await inTime(client.eval(script, { keys: [key], arguments: args })))
+      } catch (error) {
+        reject(error)
+        if (!(error instanceof SilentConnectionError)) return
+        // The pool passes the client on after this.
+        client.destroy()
+        await inTime(client.connect()).catch(() => client.destroy())
+      }
+    }
+    pool.execute(task).catch(reject)
+  })
 }
 
 function duration(name: string, value: number): string {

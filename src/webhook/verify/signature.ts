@@ -1,7 +1,19 @@
 import { constantTimeEqual, hmacSha256Hex } from '#hmac'
 import { warnOnce } from '../../shared/warn-once.ts'
-import { type RawBody, toRawBody } from './raw-body.ts'
-import { toKeys, type WebhookKey, type WebhookSecret } from './secret.ts'
+
+/** One secret: its text as registered with the service, or its bytes. Never empty. */
+export type WebhookKey = string | Uint8Array
+
+/**
+ * The secret that an endpoint is registered with. A string is used as its UTF-8 bytes.
+ *
+ * While you replace a secret, pass a list of one to five secrets. A message that is signed with any secret of the list is
+ * accepted.
+ */
+export type WebhookSecret = WebhookKey | readonly WebhookKey[]
+
+/** A body as it arrived: its bytes, or the text that its UTF-8 bytes encode. A `Buffer` is a `Uint8Array`. */
+export type RawBody = string | Uint8Array | ArrayBuffer
 
 /** The value of the `x-service-signature` header, in the form that your framework gives it. */
 export type SignatureHeader = string | readonly string[] | null | undefined
@@ -17,7 +29,7 @@ export type SignatureFailure = 'missing_signature' | 'malformed_signature' | 'si
  *
  * The signature contains no time, so a captured message stays valid: remember the ids of handled messages.
  *
- * Interface: [Signature](/the-service#signature).
+ * API description: [Signature](/the-service#signature).
  *
  * @param secret - the secret of the webhook, or a list of one to five secrets while you replace it
  * @param rawBody - the body exactly as it arrived. A parsed body returns `false`, and warns once per process.
@@ -47,7 +59,7 @@ const PARSED_BODY =
 /**
  * Returns the signature that the service would send with a body. For tests, and for messages that you send yourself.
  *
- * Interface: [Signature](/the-service#signature).
+ * API description: [Signature](/the-service#signature).
  *
  * @param secret - one secret. A list of several secrets is refused.
  * @param rawBody - the bytes to sign; a string is signed as its UTF-8 bytes
@@ -103,4 +115,51 @@ export function readSignature(
 export function findSigner(keys: readonly WebhookKey[], body: string | Uint8Array, digits: string): number {
   // Tries every key. `findIndex` stops at the first match, and its duration would reveal which key matched.
   return keys.map((key) => constantTimeEqual(hmacSha256Hex(key, body), digits)).indexOf(true)
+}
+
+/** Every body is hashed once per key, so the limit bounds the cost of a forged message. */
+const MAX_KEYS = 5
+
+/**
+ * Returns a secret as a list of keys, in the given order.
+ *
+ * @throws TypeError when the secret is unusable. The error does not contain it.
+ */
+export function toKeys(secret: unknown): readonly WebhookKey[] {
+  const problem = secretProblem(secret)
+  if (problem !== undefined) throw new TypeError(`secret ${problem}`)
+  return listOf(secret) as WebhookKey[]
+}
+
+/** Returns the problem of a secret, without its value; `undefined` if the secret is usable. */
+export function secretProblem(secret: unknown): string | undefined {
+  const keys = listOf(secret)
+  if (keys.length < 1 || keys.length > MAX_KEYS) return unusable(`a list of ${keys.length}`)
+  for (const key of keys) {
+    if (typeof key !== 'string' && !isUint8Array(key)) return unusable(key === null ? 'null' : typeof key)
+    if (key.length === 0) return unusable('an empty value')
+  }
+  return undefined
+}
+
+const listOf = (secret: unknown): readonly unknown[] => (Array.isArray(secret) ? secret : [secret])
+
+const unusable = (got: string): string =>
+  `must be a non-empty string or Uint8Array, or a list of 1 to ${MAX_KEYS}; got ${got}. Is it set?`
+
+/** Returns the text or the bytes of a body, or `undefined` when the value is neither. Never throws. */
+export function toRawBody(body: unknown): string | Uint8Array | undefined {
+  if (typeof body === 'string' || isUint8Array(body)) return body
+  try {
+    // This getter throws for everything except an ArrayBuffer. It accepts an ArrayBuffer of any realm.
+    Reflect.get(ArrayBuffer.prototype, 'byteLength', body)
+    return new Uint8Array(body as ArrayBuffer)
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether the value is a `Uint8Array` of any realm. `instanceof` fails for a value of another realm, as in some test runners. */
+export function isUint8Array(value: unknown): value is Uint8Array {
+  return Reflect.get(Uint8Array.prototype, Symbol.toStringTag, value) === 'Uint8Array'
 }

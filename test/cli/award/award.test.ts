@@ -1,18 +1,29 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { CampaignClient } from 'campaign-client'
-import { readLedger } from 'campaign-client/bulk'
 import { createManualClock } from 'campaign-client/testing'
 import { describe, expect, test } from 'vitest'
+import { entriesOf } from '../../bulk/fixtures.ts'
 import { jsonOf, scratchFolder } from '../command.ts'
-import { listOf, setUp, wallet } from './set-up.ts'
+import { listOf, type Setting, setUp, wallet } from './set-up.ts'
 
 const DEMO = ['--pid', 'demo']
 const SEND = [...DEMO, '--yes']
 
-test('awards each row of a list once, also in a second run', async () => {
+test('awards each row of a list once, even in a second run', async () => {
   const { file, award, made, service } = await setUp()
   file('party.csv', listOf(3))
   const first = await award(['party.csv', ...SEND])
@@ -198,22 +209,40 @@ test('all mistakes are reported at once, by line and column, before anything is 
   )
   const { code, stdout, stderr } = await award(['list.csv', ...SEND, '--max-total-xp', '0.5'])
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-  expect(stderr.split('\n').slice(0, 9)).toEqual([
-    'error "list.csv" has 8 mistakes: nothing was sent',
+  expect(stderr.trimEnd().split('\n')).toEqual([
+    'more XP than --max-total-xp: 1 mistake',
     '  the list has 1 XP in total, but --max-total-xp is 0.5',
-    '  line 3, column address: is "0x12": it must be 0x and 40 hex digits',
+    'not a wallet address: 1 mistake',
+    '  line 3, column address: is "0x12": it must be 0x and 40 hex digits; it has 4 characters, not 42',
+    'not an amount of XP: 2 mistakes',
     '  line 3, column xp: is "1,000", with thousands separators: write digits, for example 1250',
-    '  line 3, column reason: is empty',
     '  line 5, column xp: is "1e3", in scientific notation: write digits, for example 250',
+    'an empty cell: 1 mistake',
+    '  line 3, column reason: is empty',
+    'another campaign than --pid: 1 mistake',
     '  line 5, column pid: is "other", but --pid is "demo"',
+    'one id for different awards: 1 mistake',
     '  line 6, column xp: differs from line 2, which has the same wallet and reason',
+    'more cells than columns: 1 mistake',
     '  line 7: has 5 cells, but the first line has 4: put quotes around a cell that contains the delimiter',
+    'error "list.csv" has 8 mistakes: nothing was sent',
   ])
   expect(service.requests).toEqual([])
   expect(existsSync(join(folder, 'list.csv.ledger'))).toBe(false)
   const json = jsonOf(await award(['list.csv', ...SEND, '--json']))
   expect(json).toMatchObject({ error: { code: 'wrong_list', exitCode: 2 }, problemsOmitted: 0 })
-  expect(json.problems).toContainEqual({ line: 5, column: 'pid', message: expect.any(String) })
+  expect(json.problems).toContainEqual({ rule: 'pid', line: 5, column: 'pid', message: expect.any(String) })
+})
+
+test('the plan warns of addresses with a wrong checksum', async () => {
+  const { file, award } = await setUp()
+  const address = '0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
+  file('list.csv', `address,xp,id\n0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed,1,a\n${address},1,b\n`)
+  const ended = await award(['list.csv', ...DEMO, '--dry-run'])
+  expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('1 address may contain a typing error') })
+  expect(ended.stdout).toContain(`line 3: ${address}\n`)
+  const json = await award(['list.csv', ...DEMO, '--dry-run', '--json'])
+  expect(jsonOf(json)).toMatchObject({ plan: { wrongChecksums: { wallets: 1, examples: [{ line: 3, address }] } } })
 })
 
 describe('limits', () => {
@@ -329,6 +358,33 @@ describe('reports', () => {
     expect(ended.stdout + ended.stderr).not.toContain('hunter2')
   })
 
+  test('are written for a list with mistakes, with all of its mistakes', async () => {
+    const { file, award, folder } = await setUp()
+    file('party.csv', listOf(30))
+    const reports = ['--report', 'r.json', '--report', 'r.txt', '--report', 'r.csv']
+    const ended = await award(['party.csv', ...SEND, '--max-xp', '5', ...reports, '--json'])
+    expect(ended.code).toBe(2)
+    const read = (name: string) => readFileSync(join(folder, name), 'utf8')
+    const { error, ...others } = jsonOf(ended)
+    expect(JSON.parse(read('r.json'))).toMatchObject(others)
+    expect(others.problems).toHaveLength(25)
+    expect(error).toMatchObject({ code: 'wrong_list', message: '"party.csv" has 25 mistakes: nothing was sent' })
+    expect(read('r.txt')).toMatch(
+      /^more XP than --max-xp: 25 mistakes\n {2}line 7, column xp: [\s\S]*25 mistakes: nothing was sent\n$/,
+    )
+    const lines = read('r.csv').trimEnd().split('\r\n')
+    expect(lines).toHaveLength(26)
+    expect(lines.slice(0, 2)).toEqual(['line,column,rule,message', '7,xp,max_xp,"is 6, but --max-xp is 5"'])
+  })
+
+  test('are not affected by a file that a killed run left behind', async () => {
+    const { file, award, folder } = await setUp()
+    file('party.csv', listOf(1))
+    for (let pid = 2; pid < 5; pid++) file(`.r.json.${pid}`, 'left behind')
+    expect(await award(['party.csv', ...SEND, '--report', 'r.json'])).toMatchObject({ code: 0 })
+    expect(existsSync(join(folder, 'r.json'))).toBe(true)
+  })
+
   test('escape formulas', async () => {
     const { file, award, folder } = await setUp({ campaigns: [{ id: '=HYPERLINK("http://x")', name: 'x' }] })
     file('list.csv', `address,xp,id,pid\n${wallet(1)},1,@SUM(1),"=HYPERLINK(""http://x"")"\n`)
@@ -374,7 +430,10 @@ describe('reports', () => {
       file('profile.json', '{}')
       const args = [...SEND, '--ledger', 'award.txt', '--profile', 'profile.json', '--report', path]
       const { code, stderr } = await award(['list.csv', ...args], { env })
-      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('would replace a file of the run') })
+      expect({ code, stderr }).toEqual({
+        code: 2,
+        stderr: expect.stringContaining('would replace a file that the command uses'),
+      })
       expect(service.requests).toEqual([])
     },
   )
@@ -432,17 +491,16 @@ describe('while the command runs', () => {
     expect(made()).toHaveLength(5)
   })
 
-  test.each([
-    ['its lock file is removed', 'party.csv.ledger.lock', 'its lock file was removed'],
-    ['another file replaces its ledger', 'party.csv.ledger', 'another file has replaced it'],
-  ])('the run stops with the reason, not with a bug report, when %s', async (_, name, why) => {
-    const { running, file, folder, award, made } = await startSlowRun(listOf(40), '--json')
-    const content = readFileSync(join(folder, name))
-    rmSync(join(folder, name))
-    if (name.endsWith('.ledger')) file(name, content)
+  test('the run stops with the reason, not with a bug report, when another file replaces its ledger', async () => {
+    const { running, folder, award, made } = await startSlowRun(listOf(40), '--json')
+    const ledger = join(folder, 'party.csv.ledger')
+    copyFileSync(ledger, `${ledger}.copy`)
+    renameSync(`${ledger}.copy`, ledger)
     const ended = await running.ended
-    expect(jsonOf(ended)).toMatchObject({ error: { code: 'configuration', message: expect.stringContaining(why) } })
+    const message = expect.stringContaining('another program has replaced it during the run')
+    expect(jsonOf(ended)).toMatchObject({ error: { code: 'configuration', message } })
     expect(ended.stderr).not.toContain('please report it')
+    rmSync(ledger)
     expect(await award(['party.csv', ...SEND])).toMatchObject({ code: 0 })
     expect(made()).toHaveLength(40)
   })
@@ -463,7 +521,7 @@ describe('while the command runs', () => {
   test('a full disk stops the run, and the next run continues', async () => {
     const { file, award, made } = await setUp()
     file('party.csv', listOf(400))
-    const limited = await award(['party.csv', ...SEND], onFullDisk(24))
+    const limited = await award(['party.csv', ...SEND], onFullDisk(64))
     expect(limited).toMatchObject({ stdout: expect.stringContaining('the ledger cannot be written') })
     // The exit code is 5 if awards were in flight.
     expect(limited.code).toBe(limited.stdout.includes('unknown outcome') ? 5 : 1)
@@ -479,11 +537,10 @@ describe('while the command runs', () => {
     service.fail({ on: 'rewardWallet', kind: 'applied_then_reset', times: 1 })
     service.fail({ on: 'getUserProgress', kind: 'status', status: 400, times: 9 })
     expect(await award(['party.csv', ...SEND])).toMatchObject({ code: 5 })
-    // With 0 KB, the lock file cannot be written. With 1 KB, the ledger cannot be written.
-    for (const kilobytes of [0, 1]) {
+    for (const kilobytes of [0, 4]) {
       const { code, stdout, stderr } = await award(['party.csv', ...SEND], onFullDisk(kilobytes))
       expect({ kilobytes, code }).toEqual({ kilobytes, code: 5 })
-      expect(stdout + stderr).toContain('the ledger cannot be written: it is too large')
+      expect(stdout + stderr).toContain('the ledger cannot be written: ')
       expect(stderr).toContain('make the ledger writable')
     }
   })
@@ -550,7 +607,9 @@ describe('the summary of a run', () => {
       const { code, stdout, stderr } = await award(['list.csv', '--yes'])
       expect(code).toBe(3)
       expect(stdout).toContain(now)
-      expect(stdout).toMatch(/^1 row not sent, because the service refused campaign nobody: .*access denied$/m)
+      expect(stdout).toMatch(
+        /^1 row not sent, because the service refused campaign nobody: .*there is no campaign "nobody"$/m,
+      )
       expect(stderr).toMatch(/^next: check the campaign ID.*, then run: npx campaign-client award list.csv --yes$/m)
     }
     expect(made()).toHaveLength(2)
@@ -588,7 +647,7 @@ describe('the summary of a run', () => {
   })
 })
 
-describe('answers of the service', () => {
+describe('when the service fails or refuses,', () => {
   test('a refused token stops the run with exit code 3, and a run with a valid token continues', async () => {
     const { file, award, made, service } = await setUp({ tokens: ['fresh'] })
     file('party.csv', listOf(30))
@@ -667,7 +726,7 @@ describe('answers of the service', () => {
     expect(made()).toHaveLength(40)
   })
 
-  test('looks in the progress of the wallet for an award whose answer was lost', async () => {
+  test('looks in the progress of the wallet for an award whose response was lost', async () => {
     const { file, award, made, service } = await setUp()
     file('party.csv', listOf(5))
     service.fail({ on: 'rewardWallet', kind: 'applied_then_reset', times: 1 })
@@ -676,8 +735,18 @@ describe('answers of the service', () => {
     expect(made()).toHaveLength(5)
   })
 
-  test('rejects an id that was used for another amount', async () => {
-    const { file, award, service, env } = await setUp()
+  /** Writes a profile of `check` for the service. Returns the flags that use it. */
+  const profileFlags = ({ file, env }: Setting, award: object): string[] => {
+    const target = { address: env.CAMPAIGN_BASE_URL, issuer: null, subjectSha256: null }
+    const checkedAt = new Date().toISOString()
+    file('profile.json', JSON.stringify({ version: 1, checkedAt, target, pid: 'demo', client: {}, award, answers: [] }))
+    return ['--profile', 'profile.json']
+  }
+
+  test('with a profile that knows amounts, rejects an id that was used for another amount', async () => {
+    const setting = await setUp()
+    const { file, award, service, env } = setting
+    const known = profileFlags(setting, { walletPlatform: 'ethereum', listsRewards: 'ids_and_amounts' })
     const client = new CampaignClient({ baseUrl: env.CAMPAIGN_BASE_URL as string, accessToken: 'any' })
     await client.rewardWallet({ address: wallet(1), pid: 'demo', id: 'a', xp: 5 })
     for (const [xp, code, words] of [
@@ -685,7 +754,7 @@ describe('answers of the service', () => {
       [5, 0, '1 row awarded before: found in the progress of the wallet'],
     ] as const) {
       file('party.csv', `address,xp,id\n${wallet(1)},${xp},a\n`)
-      const ended = await award(['party.csv', ...SEND, '--ledger', `${xp}.ledger`])
+      const ended = await award(['party.csv', ...SEND, ...known, '--ledger', `${xp}.ledger`])
       expect(ended).toMatchObject({ code, stdout: expect.stringContaining(words) })
     }
     // --retry-rejected does not send it again.
@@ -698,6 +767,25 @@ describe('answers of the service', () => {
     service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 1 })
     expect(await award(['party.csv', ...SEND])).toMatchObject({ code: 1 })
     expect(service.state.awards).toHaveLength(1)
+  })
+
+  test('without a profile, an award that is in doubt and shown with another amount is unconfirmed', async () => {
+    const setting = await setUp()
+    const { file, award, service, env } = setting
+    file('party.csv', `address,xp,id\n${wallet(1)},12.5,a\n`)
+    // The service applies 13 XP and the response is lost.
+    const client = new CampaignClient({ baseUrl: env.CAMPAIGN_BASE_URL as string, accessToken: 'any' })
+    await client.rewardWallet({ address: wallet(1), pid: 'demo', id: 'a', xp: 13 })
+    service.fail({ on: 'rewardWallet', kind: 'reset', times: 1 })
+    const ended = await award(['party.csv', ...SEND])
+    expect(ended).toMatchObject({ code: 5, stdout: expect.stringContaining('1 row possibly awarded') })
+    expect(ended.stdout).toContain(
+      'not found with this amount in the progress of the wallet (platform ethereum, format assumed)',
+    )
+    const flags = profileFlags(setting, { walletPlatform: 'ethereum', listsRewards: 'ids' })
+    const known = await award(['party.csv', ...SEND, ...flags])
+    expect(known).toMatchObject({ code: 0, stdout: expect.stringContaining('found in the progress of the wallet') })
+    expect(known.stdout).not.toContain('assumed')
   })
 
   test('causes exit code 5 if an unknown outcome cannot be looked up in progress', async () => {
@@ -734,8 +822,7 @@ describe('the ledger', () => {
     file('party.csv', listOf(1))
     mkdirSync(join(folder, 'folder'))
     file('other', 'not a ledger')
-    file('empty', '')
-    for (const path of ['folder', 'other', 'empty', 'none/ledger', 'party.csv']) {
+    for (const path of ['folder', 'other', 'none/ledger', 'party.csv']) {
       const ended = await award(['party.csv', ...SEND, '--ledger', path])
       expect({ path, code: ended.code, stdout: ended.stdout }).toEqual({ path, code: 2, stdout: '' })
       expect(ended.stderr).not.toContain('should not have happened')
@@ -756,6 +843,6 @@ describe('the ledger', () => {
     slowness.cancel()
     await clock.advance(1_000)
     expect((await first.ended).code).toBe(0)
-    expect(await readLedger(join(folder, 'party.csv.ledger'))).toHaveLength(20)
+    expect(await entriesOf(join(folder, 'party.csv.ledger'))).toHaveLength(20)
   })
 })

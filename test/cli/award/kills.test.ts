@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { readLedger } from 'campaign-client/bulk'
 import { expect, test } from 'vitest'
+import { entriesOf } from '../../bulk/fixtures.ts'
 import { randomFor } from '../../bulk/random.ts'
 import { FULL_SIZE } from '../../support/full-size.ts'
 import { jsonOf } from '../command.ts'
@@ -43,7 +43,7 @@ test('makes each award once if runs are killed at random points, and reports all
   expect((xp.awarded ?? 0) + (xp.alreadyAwarded ?? 0)).toBe(total)
   expect(made()).toHaveLength(ROWS)
   expect(new Set(made()).size).toBe(ROWS)
-  expect(await readLedger(join(folder, 'party.csv.ledger'))).toHaveLength(ROWS)
+  expect(await entriesOf(join(folder, 'party.csv.ledger'))).toHaveLength(ROWS)
 })
 
 test.runIf(FULL_SIZE)('a list of a million rows needs at most 1.5 GB of memory', { timeout: 300_000 }, async () => {

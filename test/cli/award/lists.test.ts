@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type AwardList, listFailure, parseList, totalsOf } from '../../../src/cli/award/parse-list.ts'
+import { hasWrongChecksum } from '../../../src/cli/award/address-checksum.ts'
+import { type AwardList, listFailure, parseList, totalsOf } from '../../../src/cli/award/list.ts'
 import { wallet } from './set-up.ts'
 
 const LONG_QUOTE = `"${'x'.repeat(100)}\n`.repeat(2_000)
@@ -35,7 +36,6 @@ describe('reads a list with', () => {
     ['commas', plain],
     ['a byte order mark', `\ufeff${plain}`],
     ['CRLF', lines.join('\r\n')],
-    ['CR alone', lines.join('\r')],
     ['CRLF and LF', lines.join('\r\n').replace('\r', '')],
     ['no line break at the end', plain.trimEnd()],
     ['quotes', plain.replace('a;1', '"a;1"').replace('address', '"address"')],
@@ -88,6 +88,7 @@ describe('line numbers', () => {
     const row = (line: number) => `${wallet(line)},1,${line === wrongLine ? id : line}\n`
     const lines = Array.from({ length: wrongLine + rowsAfter - 1 }, (_, index) => row(index + 2))
     expect(read(`address,xp,id\n${lines.join('')}`).at(-1)).toEqual({
+      rule: 'csv',
       line: wrongLine,
       message: expect.stringContaining(words),
     })
@@ -117,7 +118,6 @@ describe('an amount of XP', () => {
   }
   test.each([
     ['250', 250],
-    ['0', 0],
     ['007', 7],
     ['12.5', 12.5],
     ['0.125', 0.125],
@@ -139,8 +139,10 @@ describe('an amount of XP', () => {
     ['12,5', 'write it with a point, 12.5'],
     ['1e3', 'scientific notation'],
     ['2,50E+02', 'scientific notation'],
-    ['-5', 'must not be negative'],
-    ['\u22125', 'must not be negative'],
+    ['-5', 'must be above 0'],
+    ['\u22125', 'must be above 0'],
+    ['0', 'must be above 0'],
+    ['0.000', 'must be above 0'],
     ['', 'is empty'],
     ['NaN', 'write digits, for example'],
     ['Infinity', 'write digits, for example'],
@@ -180,7 +182,7 @@ test('reads any text that another program wrote to a list', () => {
       text.trim() === text && text !== '' && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text) && !/^\d[.,]\d+e\+\d+$/i.test(text)
     )
   })
-  const row = fc.record({ id: texts, xp: fc.nat(100_000), number: fc.nat(1_000) })
+  const row = fc.record({ id: texts, xp: fc.integer({ min: 1, max: 100_000 }), number: fc.nat(1_000) })
   const rows = fc.uniqueArray(row, { minLength: 1, maxLength: 30, selector: ({ id }) => id })
   const style = fc.record({
     delimiter: fc.constantFrom(',', ';', '\t'),
@@ -232,6 +234,19 @@ describe('refuses a file that is not a list', () => {
     ['several missing columns', 'a|b\n', 'lacks the columns address, xp, id or reason'],
     ['a delimiter that is not supported', 'sep="\naddress"xp"id\n', 'line 1 has a quote'],
     ['a workbook', new Uint8Array([0x50, 0x4b, 3, 4, 0, 0]), 'is a workbook'],
+    ['a CR without LF in the header', `address,xp,id,no\rte\n${wallet(1)},1,a,\n`, 'line 1 contains a carriage return'],
+    [
+      'a CR without LF in an ignored cell',
+      `${header},note\n${wallet(1)},1,a,x\ry\n${wallet(2)},1,b,\n`,
+      'line 2 contains',
+    ],
+    ['CR as line end', `${header}\r${wallet(1)},1,a\r`, 'line 1 contains a carriage return without a line feed'],
+    [
+      'a control character in an ignored cell',
+      `${header},note\n${wallet(1)},1,a,\u001b[2J\n`,
+      'line 2 contains the control character U+001B',
+    ],
+    ['a C1 control character', `${header}\n${wallet(1)},1,a\u0085\n`, 'U+0085'],
     ['a NUL character', `${header}\n${wallet(1)},1,a\0\n`, 'NUL'],
     ['UTF-16 without a byte order mark', Buffer.from(`${header}\n`, 'utf16le'), 'NUL'],
     ['another encoding', Buffer.from(`${header}\n${wallet(1)},1,a\n${wallet(2)},1,caf\xe9\n`, 'latin1'), 'line 3'],
@@ -254,14 +269,17 @@ test('with --pid, a row must not name another campaign', () => {
   const content = (...pids: string[]) =>
     ['address,xp,id,pid', ...pids.map((pid, at) => `${wallet(1)},1,${at},${pid}`)].join('\n')
   expect(read(content('', 'demo'))).toMatchObject([{ pid: 'demo' }, { pid: 'demo' }])
-  expect(read(content('demo', 'two'))).toEqual([{ line: 3, column: 'pid', message: 'is "two", but --pid is "demo"' }])
+  expect(read(content('demo', 'two'))).toEqual([
+    { rule: 'pid', line: 3, column: 'pid', message: 'is "two", but --pid is "demo"' },
+  ])
 })
 
-test('refuses control characters, and texts that a spreadsheet turned into numbers', () => {
-  expect(read(`address,xp,id\n${wallet(1)},1,"a\nb"\n5.29E+47,1,1.00E+15\n`)).toMatchObject([
+test('refuses line breaks in ids, and ids that a spreadsheet turned into numbers', () => {
+  expect(read(`address,xp,id\n${wallet(1)},1,"a\nb"\n5.29E+47,1,1.00E+15\n${wallet(1)},1,1E+12\n`)).toMatchObject([
     { line: 2, column: 'id', message: expect.stringContaining('line break') },
     { line: 4, column: 'address', message: expect.stringContaining('Format the column as text') },
     { line: 4, column: 'id', message: expect.stringContaining('Format the column as text') },
+    { line: 5, column: 'id', message: expect.stringContaining('Format the column as text') },
   ])
 })
 
@@ -280,13 +298,17 @@ test('reports a blank cell in quotes with the other mistakes', () => {
     { line: 5, column: 'address' },
     { line: 5, column: 'reason', message: 'is empty' },
   ])
-  expect(read(`address,xp,id\n${wallet(1)},5," "\n`)).toEqual([{ line: 2, column: 'id', message: 'is empty' }])
+  expect(read(`address,xp,id\n${wallet(1)},5," "\n`)).toEqual([
+    { rule: 'empty', line: 2, column: 'id', message: 'is empty' },
+  ])
 })
 
 test('reads any cell as a part of an award, or as a mistake with line and column', () => {
   const odd = fc.constantFrom(...' \t\u00a0\u2000\u2028\u200b\u3000\ufeff\u0301\u0085e"')
   const cell = fc.oneof(fc.string({ unit: odd, maxLength: 3 }), fc.string({ unit: 'binary', maxLength: 5 }))
-  const quoted = cell.filter((text) => !text.includes('\0')).map((text) => `"${text.replaceAll('"', '""')}"`)
+  const quoted = cell
+    .filter((text) => !/(?![\t\n\r])\p{Cc}|\r(?!\n)/u.test(text))
+    .map((text) => `"${text.replaceAll('"', '""')}"`)
   fc.assert(
     fc.property(fc.tuple(fc.constantFrom('reason', 'id'), fc.nat(3), quoted), ([name, place, text]) => {
       const cells = [wallet(1), '5', 'quiz', 'demo'].with(place, text)
@@ -297,6 +319,51 @@ test('reads any cell as a part of an award, or as a mistake with line and column
     }),
     { numRuns: 300 },
   )
+})
+
+describe('the address', () => {
+  const good = '0x52908400098527886E0F7030069857D2E4169EE7'
+  test.each([
+    [`${good.slice(0, 6)}g${good.slice(7)}`, 'character 7 is "g"'],
+    [good.slice(0, -1), 'it has 41 characters, not 42'],
+    [`${good}0`, 'it has 43 characters, not 42'],
+    [`0X${good.slice(2)}`, 'character 2 is "X"'],
+    [`${good.slice(0, 41)}\u200b`, 'character 42 is "\u200b"'],
+    [good.slice(2), 'it has 40 characters, not 42, character 1 is "5"'],
+  ])('%s is shown in full, with its mistake', (cell, words) => {
+    const [found] = read(`address,xp,id\n${cell},1,a\n`) as [{ message: string }]
+    expect(found.message).toBe(`is ${JSON.stringify(cell)}: it must be 0x and 40 hex digits; ${words}`)
+  })
+})
+
+test.each([
+  ['0x52908400098527886E0F7030069857D2E4169EE7', false],
+  ['0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed', false],
+  ['0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed', true],
+  ['0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed', false],
+  ['0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb', false],
+  ['0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDB', true],
+])('the checksum of %s is wrong: %s', (address, isWrong) => {
+  expect(hasWrongChecksum(address)).toBe(isWrong)
+})
+
+test('shows the first 20 mistakes grouped by rule, with at least one of each rule', () => {
+  const rows = Array.from({ length: 5_000 }, (_, at) => `${wallet(at)},${at === 4_998 ? 'x' : 7},${at}`)
+  rows.push('0x1,7,a')
+  const list = parseList('list.csv', Buffer.from(['address,xp,id', ...rows].join('\n')), {
+    pid: 'demo',
+    allowed: undefined,
+    maxXp: 5,
+  })
+  const { lines = [] } = listFailure(list).details
+  expect(lines.filter((line) => line.startsWith('  line '))).toHaveLength(20)
+  expect(lines.filter((line) => !line.startsWith('  '))).toEqual([
+    'more XP than --max-xp: 5000 mistakes',
+    'not an amount of XP: 1 mistake',
+    'not a wallet address: 1 mistake',
+  ])
+  expect(lines).toContain('  … and 4982 more')
+  expect(listFailure(list).details.result).toMatchObject({ problemsByRule: { max_xp: 5_000, xp: 1, address: 1 } })
 })
 
 test('counts all mistakes and lists the first 1 000', () => {
@@ -313,6 +380,11 @@ test('a campaign that is not allowed is a mistake', () => {
   const content = ['address,xp,id,pid', `${wallet(1)},1,a,one`, `${wallet(1)},1,b,two`].join('\n')
   const rules = { pid: undefined, allowed: ['one'], maxXp: undefined }
   expect(parseList('list.csv', Buffer.from(content), rules).problems).toEqual([
-    { line: 3, column: 'pid', message: 'is "two", which CAMPAIGN_ALLOWED_CAMPAIGNS does not list' },
+    {
+      rule: 'allowed_campaigns',
+      line: 3,
+      column: 'pid',
+      message: 'is "two", which CAMPAIGN_ALLOWED_CAMPAIGNS does not list',
+    },
   ])
 })

@@ -31,9 +31,15 @@ async function clientWithAward(platform: string, type: string): Promise<Campaign
 }
 
 test('without a profile, looks for an award on the platform ethereum', async () => {
-  expect(await findAward(await clientWithAward('ethereum', 'xp'), award, progressFormatOf())).toEqual({ xp: 5 })
+  const client = await clientWithAward('ethereum', 'xp')
+  expect(await findAward(client, award, progressFormatOf())).toBe(true)
   expect(await findAward(await clientWithAward('evm', 'xp'), award, progressFormatOf())).toBeUndefined()
-  expect(await findAward(await clientWithAward('ethereum', 'badge'), award, progressFormatOf())).toBe(true)
+})
+
+test('without a profile, another amount or a missing amount proves nothing', async () => {
+  const client = await clientWithAward('ethereum', 'xp')
+  expect(await findAward(client, { ...award, xp: 4.6 }, progressFormatOf())).toBeUndefined()
+  expect(await findAward(await clientWithAward('ethereum', 'badge'), award, progressFormatOf())).toBeUndefined()
 })
 
 test('reads the platform from a profile, and whether rewards have amounts', async () => {
@@ -65,6 +71,6 @@ test('exit code 2: award refuses a profile of another service, and sends nothing
     cwd: folder,
   })
   expect(code).toBe(2)
-  expect(stderr).toContain('is a profile of another address')
+  expect(stderr).toContain('is a profile of another base URL')
   expect(service.requests).toEqual([])
 })

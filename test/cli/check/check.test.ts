@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
-import { linkSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { linkSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createCampaignService } from 'campaign-client/testing'
+import { type CampaignService, createCampaignService } from 'campaign-client/testing'
 import { describe, expect, test } from 'vitest'
 import { readProfile, targetOf } from '../../../src/cli/check/profile.ts'
 import { jsonOf, run, scratchFolder, start } from '../command.ts'
-import { ADDRESS, deviatingServer, TOKEN, WALLET } from './deviation.ts'
+import { ADDRESS, type Deviation, deviatingServer, TOKEN, WALLET } from './deviation.ts'
 
 const ERROR = '{"success":false,"error":{"code":500,"message":"internal error"}}'
 const WRITE = ['--allow-writes', '--address', WALLET, '--yes']
@@ -52,23 +52,58 @@ test('exit code 1: something differs. The table has advice and no control charac
   for (const control of ['\u001b', '\u009b', '__proto__']) expect(stdout + stderr).not.toContain(control)
 })
 
-test('exit code 3: the token is refused', async () => {
-  const { env } = await deviatingServer(undefined, createCampaignService({ tokens: ['another'] }))
-  const ended = await run(['check', '--pid', 'demo', '--json'], { env })
-  expect([ended.code, jsonOf(ended).exitCode]).toEqual([3, 3])
+/** Runs `check --save` against a service in which no read works. Returns the exit code and the error. */
+async function failedCheck(deviation?: Deviation, service?: CampaignService) {
+  const { env } = await deviatingServer(deviation, service)
+  const file = join(scratchFolder(), 'profile.json')
+  writeFileSync(file, 'earlier')
+  const args = ['check', '--pid', 'demo', '--save', file]
+  const [words, json] = await Promise.all([run(args, { env }), run([...args, '--json'], { env })])
+  const { exitCode, error } = jsonOf(json)
+  expect({ code: words.code, stdout: words.stdout }).toEqual({ code: json.code, stdout: '' })
+  expect([exitCode, (error as { exitCode: number }).exitCode]).toEqual([json.code, json.code])
+  expect(words.stderr.match(/^error .*$/gm)).toHaveLength(1)
+  expect(words.stderr).toMatch(/^ {2}↳ \S/m)
+  expect(words.stderr).toContain(env.CAMPAIGN_BASE_URL)
+  expect(readFileSync(file, 'utf8')).toBe('earlier')
+  return { code: words.code, stderr: words.stderr }
+}
+
+test('exit code 3 with one error line: the token is refused', async () => {
+  const { code, stderr } = await failedCheck(undefined, createCampaignService({ tokens: ['another'] }))
+  expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('refused the token: HTTP 401') })
+  expect(stderr).toContain('CAMPAIGN_ACCESS_TOKEN')
 })
 
-test.each<[string, () => Response]>([
-  ['every answer is a 500', () => new Response(ERROR, { status: 500 })],
+test.each<[number, string]>([
+  [403, 'check the campaign ID'],
+  [404, 'check CAMPAIGN_BASE_URL'],
+])('exit code 3 with one error line: every read of the campaign is refused with %i', async (status, advice) => {
+  const body = JSON.stringify({ success: false, error: { code: status, message: 'no' } })
+  const { code, stderr } = await failedCheck(() => new Response(body, { status }))
+  expect({ code, stderr }).toEqual({
+    code: 3,
+    stderr: expect.stringContaining(`refused every read of the campaign "demo": HTTP ${status}`),
+  })
+  expect(stderr).toContain(advice)
+})
+
+test('exit code 3 with one error line: the first response is a 429', async () => {
+  const { code, stderr } = await failedCheck(() => new Response(ERROR, { status: 429 }))
+  expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('limited the rate: HTTP 429') })
+})
+
+test.each<[string, Deviation, string]>([
+  ['every response is a 500', () => new Response(ERROR, { status: 500 }), 'gave no usable response: HTTP 500'],
   [
     'every connection is reset',
     () => {
       throw new Error('reset')
     },
+    'cannot be reached: ECONNRESET',
   ],
-])('exit code 4: %s', async (_, answer) => {
-  const { env } = await deviatingServer(answer)
-  expect((await run(['check', '--pid', 'demo'], { env })).code).toBe(4)
+])('exit code 4 with one error line: %s', async (_, deviation, message) => {
+  expect(await failedCheck(deviation)).toEqual({ code: 4, stderr: expect.stringContaining(message) })
 })
 
 test('exit code 5: the outcome of the award is unknown', async () => {
@@ -97,7 +132,13 @@ describe('exit code 2, without a request, for', () => {
     ['CAMPAIGN_READ_ONLY', ['--pid', 'demo', ...WRITE], { CAMPAIGN_READ_ONLY: '1' }, 'forbids check --allow-writes'],
     ['--read-only', ['--pid', 'demo', '--read-only', ...WRITE], {}, 'forbids check --allow-writes'],
     ['CAMPAIGN_ALLOWED_CAMPAIGNS', ['--pid', 'demo', ...WRITE], { CAMPAIGN_ALLOWED_CAMPAIGNS: 'test' }, '"demo"'],
-    ['a missing folder', ['--pid', 'demo', '--save', '/no/such/folder/profile.json'], {}, 'there is no such file'],
+    [
+      'a missing folder',
+      ['--pid', 'demo', '--save', '/no/such/folder/profile.json'],
+      {},
+      'there is no folder "/no/such/folder"',
+    ],
+    ['a device', ['--pid', 'demo', '--save', '/dev/null'], {}, 'is not a regular file'],
     ['a missing profile', ['--pid', 'demo', '--against', '/no/such/profile.json'], {}, 'there is no such file'],
     ['plain HTTP', ['--pid', 'demo'], { CAMPAIGN_BASE_URL: 'http://service.example/api/v1' }, 'CAMPAIGN_BASE_URL'],
   ])('%s', async (_, args, extra, message) => {
@@ -111,6 +152,22 @@ describe('exit code 2, without a request, for', () => {
     expect(stderr).toContain(message)
     expect(stderr).not.toMatch(/^\s+at /m)
   })
+})
+
+test('exit code 2: --save does not replace a link or the token file', async () => {
+  const { env } = await deviatingServer()
+  const cwd = scratchFolder()
+  writeFileSync(join(cwd, 'token'), TOKEN)
+  symlinkSync('elsewhere', join(cwd, 'link'))
+  const fromFile = { CAMPAIGN_BASE_URL: env.CAMPAIGN_BASE_URL, CAMPAIGN_ACCESS_TOKEN_FILE: 'token' }
+  for (const [file, words] of [
+    ['token', 'would replace a file that the command uses'],
+    ['link', 'is not a regular file'],
+  ] as const) {
+    const { code, stderr } = await run(['check', '--pid', 'demo', '--save', file], { env: fromFile, cwd })
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(words) })
+  }
+  expect(readFileSync(join(cwd, 'token'), 'utf8')).toBe(TOKEN)
 })
 
 test('an interrupted run does not change the earlier profile', async () => {
@@ -193,7 +250,7 @@ describe('a profile', () => {
     [
       'of another address',
       { ...PROFILE, target: { ...PROFILE.target, address: 'https://x.example' } },
-      'another address',
+      'another base URL',
     ],
     ['of another issuer', { ...PROFILE, target: { ...PROFILE.target, issuer: null } }, 'another token'],
     ['of another subject', { ...PROFILE, target: { ...PROFILE.target, subjectSha256: null } }, 'another token'],

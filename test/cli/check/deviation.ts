@@ -2,12 +2,11 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type CampaignService, type CampaignServiceOptions, createCampaignService } from 'campaign-client/testing'
 import { onTestFinished } from 'vitest'
-import { type Conclusion, conclude } from '../../../src/cli/check/conclude.ts'
 import { Probe } from '../../../src/cli/check/probe.ts'
 import { type Profile, type Result, targetOf } from '../../../src/cli/check/profile.ts'
 import { Check, type CheckArguments } from '../../../src/cli/check/question.ts'
-import { type AnsweredQuestion, runCheck } from '../../../src/cli/check/run-check.ts'
-import type { TransportRequest, TransportResponse } from '../../../src/transport.ts'
+import { type AnsweredQuestion, type CheckResult, resultOf, runCheck } from '../../../src/cli/check/run-check.ts'
+import type { Cancellation, TransportRequest, TransportResponse } from '../../../src/transports/transport.ts'
 
 /** Answers a request instead of the service, or changes the answer of the service. */
 export type Deviation = (
@@ -30,7 +29,7 @@ export const localService = (options: CampaignServiceOptions = {}): CampaignServ
 
 export const ALL: CheckArguments = { pid: 'demo', account: 'ada', platform: 'discord', code: 'WELCOME-2026' }
 
-export interface Checked extends Conclusion {
+export interface Checked extends CheckResult {
   readonly answered: readonly AnsweredQuestion[]
   readonly requests: readonly TransportRequest[]
   /** Returns the result of a question. */
@@ -54,7 +53,7 @@ export async function checked(options: CheckedOptions = {}): Promise<Checked> {
   const requests: TransportRequest[] = []
   const probe = new Probe({
     transport: {
-      async send(request: TransportRequest, signal: AbortSignal): Promise<TransportResponse> {
+      async send(request: TransportRequest, { signal }: Cancellation): Promise<TransportResponse> {
         requests.push(request)
         const { method, url, headers, body = null } = request
         const original = new Request(url, { method, headers, body, signal })
@@ -67,21 +66,21 @@ export async function checked(options: CheckedOptions = {}): Promise<Checked> {
         }
       },
     },
-    address,
+    baseUrl: address,
     token,
     signal: new AbortController().signal,
     wait: async () => undefined,
   })
   const check = new Check({ ...ALL, ...options.args }, probe)
   const answered = await runCheck(check)
-  const conclusion = conclude(check, answered, targetOf(address, token), options.earlier)
+  const result = resultOf(check, answered, targetOf(address, token), options.earlier)
   const shown = answered.map(({ question, finding }) => [question.text, question.assumed, finding])
   return {
-    ...conclusion,
+    ...result,
     answered,
     requests,
     result: (id) => answered.find(({ question }) => question.id === id)?.finding.result,
-    output: JSON.stringify([conclusion, shown]),
+    output: JSON.stringify([result, shown]),
   }
 }
 

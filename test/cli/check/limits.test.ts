@@ -89,7 +89,7 @@ test('sends at most 60 requests to a service that ignores all parameters', async
   expect(answered[0]?.finding.result).toBe('as assumed')
 })
 
-test('does not show or save answers of several megabytes', async () => {
+test('does not show or save responses of several megabytes', async () => {
   const large = 'value-of-a-user'.repeat(100_000)
   const { output, exitCode } = await checked({
     deviation: (request, pass) =>
@@ -113,7 +113,7 @@ test('a request fails after 10 s', async () => {
   })
   expect(new Set(timeouts.mock.calls.flat())).toEqual(new Set([10_000]))
   const { finding } = answered.find(({ question }) => question.id === 'shapes.getCampaignInfo') ?? {}
-  expect(finding).toEqual({ result: "can't tell", note: 'no answer within 10 s' })
+  expect(finding).toEqual({ result: "can't tell", note: 'no response within 10 s' })
   expect(exitCode).toBe(4)
 })
 
@@ -136,7 +136,7 @@ test('sends at most five requests a second, one after the other', async () => {
         return { status: 200, header: () => null, text: '{"success":true,"data":{}}', complete: true }
       },
     },
-    address: 'http://127.0.0.1/api/v1',
+    baseUrl: 'http://127.0.0.1/api/v1',
     token: TOKEN,
     signal: new AbortController().signal,
     wait: async (ms) => vi.advanceTimersByTime(ms),

@@ -324,7 +324,7 @@ describe('the token', () => {
   })
 })
 
-describe('a service that does not answer', () => {
+describe('a service that does not respond', () => {
   test.each<[string, () => Response]>([
     ['500', () => json({ success: false, error: { code: 500, message: 'internal error' } }, 500)],
     ['an HTML page of a proxy', () => new Response('<html>Bad gateway', { status: 502 })],

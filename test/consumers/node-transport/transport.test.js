@@ -7,7 +7,6 @@ import { nodeTransport } from 'campaign-client/node'
 import { createCampaignService } from 'campaign-client/testing'
 import { campaignHandlers } from 'campaign-client/testing/msw'
 import { setupServer } from 'msw/node'
-import nock from 'nock'
 import { exporter } from './tracing.js'
 
 const clientOf = (baseUrl, transport) => new CampaignClient({ baseUrl, accessToken: 'secret-token', transport })
@@ -16,7 +15,7 @@ test('msw intercepts requests of nodeTransport', async () => {
   const service = createCampaignService()
   const baseUrl = 'https://campaign.example/api/v1'
   const server = setupServer(...campaignHandlers(service, { baseUrl }))
-  server.listen({ onUnhandledRequest: 'error' })
+  server.listen({ onUnhandledFrame: 'error' })
   const transport = nodeTransport()
   const client = clientOf(baseUrl, transport)
   await client.rewardWallet({ address: `0x${'a'.repeat(40)}`, pid: 'demo', id: 'reward-1', xp: 10 })
@@ -28,6 +27,8 @@ test('msw intercepts requests of nodeTransport', async () => {
 })
 
 test('nock intercepts requests of nodeTransport', async () => {
+  // On import, nock replaces `fetch`, which msw does, too.
+  const { default: nock } = await import('nock')
   nock.disableNetConnect()
   const scope = nock('https://campaign.example')
     .get('/api/v1/code?code=c&pid=demo')

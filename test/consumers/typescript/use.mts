@@ -22,7 +22,7 @@ async function taskNames(account: string): Promise<string[]> {
 export function describeEvent(event: WebhookEvent): string {
   switch (event.kind) {
     case 'action_completed':
-      return event.payload.event.data.action.name
+      return event.payload.event.data.action.id
     case 'quest_completed':
       return event.payload.user
     case 'unknown':

@@ -15,7 +15,7 @@ const server = setupServer(
 // Without the option `fetch`, the client uses the global fetch, which msw intercepts.
 const client = new CampaignClient({ baseUrl, accessToken: 'token' })
 
-beforeAll(() => server.listen({ onUnhandledRequest: 'error' }))
+beforeAll(() => server.listen({ onUnhandledFrame: 'error' }))
 afterEach(() => service.reset())
 afterAll(() => server.close())
 

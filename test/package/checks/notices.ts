@@ -19,15 +19,32 @@ export const checkNotices: PackageCheck = {
 /** Returns the text of the file. */
 export const notices = (packed: PackedPackage): string => renderNotices(bundledPackages(packed))
 
-/** Matches the comment that the bundler writes above each module. */
-const HEADING = /^\s*(?:\/\/|\/\*) (?:\S*\/)?node_modules\/((?:@[^/\s]+\/)?[^/\s]+)\/\S+/gm
+const MODULE = /(?:^|\/)node_modules\/((?:@[^/\s]+\/)?[^/\s]+)\//
+/** Matches the comment that the bundler writes above each module of the library. */
+const HEADING = /^\s*(?:\/\/|\/\*) (\S+)/gm
+/** The command and the console have no comments. */
+const METAFILES = ['dist/cli/metafile-esm.json', 'dist/console/metafile-esm.json']
 
 function bundledPackages({ directory, files }: PackedPackage): string[] {
-  const names = new Set<string>()
-  for (const file of files.filter((path) => /^dist\/.*\.(?:c?js|css)$/.test(path))) {
-    for (const [, name = ''] of readFileSync(join(directory, file), 'utf8').matchAll(HEADING)) names.add(name)
+  const code = files.filter((path) => /^dist\/.*\.(?:c?js|css)$/.test(path))
+  const modules = [
+    ...code.flatMap((file) =>
+      [...readFileSync(join(directory, file), 'utf8').matchAll(HEADING)].map(([, path]) => path),
+    ),
+    ...METAFILES.flatMap((file) => modulesIn(join(ROOT, file))),
+  ]
+  const names = modules.flatMap((path) => MODULE.exec(path ?? '')?.[1] ?? [])
+  return [...new Set(names)].sort()
+}
+
+/** Returns the paths of the modules whose code is in a build. */
+function modulesIn(metafile: string): string[] {
+  const { outputs } = JSON.parse(readFileSync(metafile, 'utf8')) as {
+    outputs: Record<string, { inputs: Record<string, { bytesInOutput: number }> }>
   }
-  return [...names].sort()
+  return Object.values(outputs).flatMap(({ inputs }) =>
+    Object.keys(inputs).filter((path) => (inputs[path]?.bytesInOutput ?? 0) > 0),
+  )
 }
 
 /** Matches the first line of a licence's terms, after its title and copyright. */

@@ -11,6 +11,16 @@ export interface Environment {
     readonly root: typeof import('campaign-client')
     readonly webhook: typeof import('campaign-client/webhook')
   }
+  /** The loopback service for calls over `nodeTransport`. */
+  readonly nodeServiceUrl?: string
+  /** A loopback service without faults. */
+  readonly commandServiceUrl?: string
+  /** Runs the command in a child process. */
+  readonly runCommand?: (
+    args: readonly string[],
+    cwd: string,
+    env: Readonly<Record<string, string>>,
+  ) => Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }>
   /** Serves a receiver with node:http. */
   readonly serveNode?: (receiver: WebhookReceiver) => Promise<Served>
   /** Serves a receiver with the runtime's own server. */
@@ -18,7 +28,7 @@ export interface Environment {
 }
 
 /** The parts of the environment that some runtimes lack. */
-export type Capability = 'commonJs' | 'serveNode' | 'serveFetch'
+export type Capability = Exclude<keyof Environment, 'serviceUrl' | 'closedUrl'>
 
 /** A served receiver. */
 export interface Served {

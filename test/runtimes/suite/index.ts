@@ -21,9 +21,9 @@ const behaviours: readonly Behaviour[] = [
   ...stores,
 ]
 
-/** Runs all behaviours in order. */
-export async function run(environment: Environment): Promise<Outcome[]> {
+/** Runs all behaviours in order, and then more of them. */
+export async function run(environment: Environment, more: readonly Behaviour[] = []): Promise<Outcome[]> {
   const outcomes: Outcome[] = []
-  for (const behaviour of behaviours) outcomes.push(await tryBehaviour(behaviour, environment))
+  for (const behaviour of [...behaviours, ...more]) outcomes.push(await tryBehaviour(behaviour, environment))
   return outcomes
 }

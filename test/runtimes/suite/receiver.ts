@@ -214,7 +214,7 @@ async function sendMessages(serve: (receiver: WebhookReceiver) => Promise<Served
   }
 }
 
-/** Returns a promise with its resolve function. Node 20 has no Promise.withResolvers. */
+/** Returns a promise with its resolve function. The types of ES2023 have no Promise.withResolvers. */
 function deferred(): { promise: Promise<void>; resolve: () => void } {
   let resolve = () => {}
   const promise = new Promise<void>((done) => {

@@ -364,10 +364,11 @@ test('timers of a running clock keep the process alive until they are cleared or
 
 test('an unreferenced timer of a running clock stays unreferenced after advance and reset', async () => {
   const clock = createManualClock({ running: true })
+  // Timers of earlier test files may still end.
   const before = activeTimers()
   ;(clock.setTimeout(() => {}, 300_000) as { unref(): void }).unref()
   await clock.advance(1_000)
-  expect(activeTimers()).toBe(before)
+  expect(activeTimers()).toBeLessThanOrEqual(before)
   clock.reset()
-  expect(activeTimers()).toBe(before)
+  expect(activeTimers()).toBeLessThanOrEqual(before)
 })

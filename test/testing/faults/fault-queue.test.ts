@@ -112,7 +112,7 @@ describe('faults', () => {
     expect(await call).toBe(200)
   })
 
-  test('drip sends the answer byte by byte, with 100 ms between bytes by default', async () => {
+  test('drip sends the response byte by byte, with 100 ms between bytes by default', async () => {
     const clock = createManualClock()
     const service = createCampaignService({ clock })
     service.fail({ kind: 'drip' })
@@ -145,7 +145,7 @@ describe('faults', () => {
   })
 
   test.each([{ kind: 'hang' } as const, { kind: 'delay', delayMs: 600_000 } as const])(
-    'a call that is aborted before the answer rejects: %j',
+    'a call that is aborted before the response rejects: %j',
     async (fault) => {
       const service = createCampaignService()
       const controller = new AbortController()

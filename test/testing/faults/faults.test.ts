@@ -122,15 +122,15 @@ describe.each(['fetch', 'listen'] as const)('over %s, the fault', (way) => {
 
   test('garbage answers 200 with HTML', async () => {
     service.fail({ kind: 'garbage' })
-    const answer = await code()
-    expect(answer.status).toBe(200)
-    expect(answer.body).toMatch(/^<!doctype html>/)
-    expect(answer.headers.get('content-type')).toMatch(/^text\/html/)
+    const response = await code()
+    expect(response.status).toBe(200)
+    expect(response.body).toMatch(/^<!doctype html>/)
+    expect(response.headers.get('content-type')).toMatch(/^text\/html/)
     service.fail({ kind: 'garbage', body: '{"success":tru' })
     expect(await code()).toMatchObject({ status: 200, body: '{"success":tru' })
   })
 
-  test('truncate sends half of the answer and closes the connection', async () => {
+  test('truncate sends half of the response and closes the connection', async () => {
     service.fail({ kind: 'truncate' })
     const response = await calls.raw('/campaign/info?pid=demo', { headers: { authorization: 'Bearer t' } })
     expect(response.status).toBe(200)
@@ -144,7 +144,7 @@ describe.each(['fetch', 'listen'] as const)('over %s, the fault', (way) => {
     expect(received).toBe(Math.floor(length / 2))
   })
 
-  test('stall sends half of the answer, then nothing until the caller aborts', async () => {
+  test('stall sends half of the response, then nothing until the caller aborts', async () => {
     service.fail({ kind: 'stall' })
     const controller = new AbortController()
     const init = { headers: { authorization: 'Bearer t' }, signal: controller.signal }
@@ -160,17 +160,17 @@ describe.each(['fetch', 'listen'] as const)('over %s, the fault', (way) => {
     await expect(rest).rejects.toBe(reason)
   })
 
-  test('drip or delay sends the complete answer, on the clock of the service', async () => {
-    const answer = ok({ used_by: [] })
+  test('drip or delay sends the complete response, on the clock of the service', async () => {
+    const response = ok({ used_by: [] })
     expect(await elapsed(code())).toBe(0)
     for (const [kind, waits] of [
-      ['drip', JSON.stringify(answer.body).length - 1],
+      ['drip', JSON.stringify(response.body).length - 1],
       ['delay', 1],
     ] as const) {
       service.fail({ kind, delayMs: 1_000 })
       const call = code()
       expect(await elapsed(call)).toBe(waits * 1_000)
-      expect(await call).toMatchObject(answer)
+      expect(await call).toMatchObject(response)
     }
     expect(service.requests).toMatchObject([
       { status: 200 },

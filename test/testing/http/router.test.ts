@@ -135,7 +135,7 @@ describe('arguments', () => {
   })
 
   test('webhookRegistrationPath is the path of webhook registration', async () => {
-    const service = createCampaignService({ webhookRegistrationPath: '/hooks/register', seed: 1 })
+    const service = createCampaignService({ webhookRegistrationPath: '/hooks/register', idSeed: 1 })
     const { post } = caller(service.fetch)
     const body = { scope: 'user_activity', url: 'https://partner.example/hook', secret: 's3cret-of-the-hook' }
     expect(await post('/hooks/register', body)).toMatchObject(ok({ hook_id: 'hook_1_4' }))

@@ -2,13 +2,19 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { CampaignClient } from 'campaign-client'
 import { createCampaignService } from 'campaign-client/testing'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { caller } from '../rest.ts'
 
 const WALLET = `0x${'1'.repeat(40)}`
 const reward = (id: string) => ({ address: WALLET, pid: 'demo', id, xp: 1 })
 
 describe('listen', () => {
+  test('rejects without node:http, and names it', async () => {
+    vi.spyOn(process, 'getBuiltinModule').mockImplementation(() => undefined as never)
+    await expect(createCampaignService().listen()).rejects.toThrow('service.listen() needs node:http')
+    vi.restoreAllMocks()
+  })
+
   test('returns a server whose close ends all connections and can be called twice', async () => {
     const service = createCampaignService()
     const server = await service.listen()
@@ -86,7 +92,7 @@ describe('listen', () => {
   test.each([
     ['before', () => {}],
     ['within', (response: ServerResponse) => response.writeHead(200, { 'content-length': 100 }).write('half')],
-  ])('closes the connection if intercept throws %s its answer', async (_, begin) => {
+  ])('closes the connection if intercept throws %s its response', async (_, begin) => {
     let isFailing = true
     const server = await createCampaignService().listen({
       intercept(_, response) {

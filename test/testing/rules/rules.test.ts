@@ -7,16 +7,16 @@ const ada = { account: 'ada', platform: 'discord', pid: 'demo' }
 const linus = { ...ada, account: 'linus' }
 
 const start = (campaign?: Omit<CampaignSeed, 'id'>) => {
-  const service = createCampaignService({ ...(campaign && { campaigns: [{ id: 'demo', ...campaign }] }), seed: 7 })
+  const service = createCampaignService({ ...(campaign && { campaigns: [{ id: 'demo', ...campaign }] }), idSeed: 7 })
   const { get, post } = caller(service.fetch)
   return {
     service,
     get,
     post,
     progress: async (account: string, platform = 'discord') => {
-      const answer = await get('/user/progress', { account, platform, pid: 'demo' })
-      expect(answer.status).toBe(200)
-      return (answer.body as { data: Record<string, unknown> }).data
+      const response = await get('/user/progress', { account, platform, pid: 'demo' })
+      expect(response.status).toBe(200)
+      return (response.body as { data: Record<string, unknown> }).data
     },
     record: (account: string, cid: string, aid: string, value = 1) =>
       post('/action/value', { account, platform: 'discord', pid: 'demo', cid, aid, value }),
@@ -393,8 +393,8 @@ describe('POST /action/value', () => {
 
 describe('reads', () => {
   test('GET /campaign/info returns the definitions, with numbers as strings where the interface has strings', async () => {
-    const answer = await start().get('/campaign/info', { pid: 'demo' })
-    const { data } = answer.body as { data: { actions: unknown[]; quests: unknown[] } }
+    const response = await start().get('/campaign/info', { pid: 'demo' })
+    const { data } = response.body as { data: { actions: unknown[]; quests: unknown[] } }
     expect(data).toMatchObject({ id: 'demo', name: 'Demo campaign' })
     expect(data.actions[2]).toEqual({
       id: 'share',

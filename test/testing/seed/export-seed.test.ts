@@ -15,7 +15,7 @@ const HOOK = 'https://partner.example/hook'
 const SECRET = 'the secret of the hook'
 
 const start = (seed: ServiceSeed) =>
-  createCampaignService({ ...seed, seed: 's', clock: createManualClock(), deliver: () => new Response() })
+  createCampaignService({ ...seed, idSeed: 's', clock: createManualClock(), deliver: () => new Response() })
 const viaJson = (seed: ServiceSeed): ServiceSeed => JSON.parse(JSON.stringify(seed))
 
 /** Returns the state without generated IDs, and the last answers. */

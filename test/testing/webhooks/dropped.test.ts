@@ -77,13 +77,13 @@ describe('unregistering a webhook', () => {
   })
 })
 
-test('an answer that arrives before the webhook is unregistered ends the delivery', async () => {
-  let answer: (response: Response) => void = () => {}
-  const { service } = start(() => new Promise<Response>((resolve) => (answer = resolve)))
+test('a response that arrives before the webhook is unregistered ends the delivery', async () => {
+  let respond: (response: Response) => void = () => {}
+  const { service } = start(() => new Promise<Response>((resolve) => (respond = resolve)))
   service.registerWebhook({ url: HOOK, hook_id: 'h' })
   service.emit(emitFollow)
   await new Promise((resolve) => setTimeout(resolve, 0))
-  answer(new Response(null, { status: 200 }))
+  respond(new Response(null, { status: 200 }))
   await service.settle()
   service.unregisterWebhook('h')
   expect(only(service.deliveries)).toMatchObject({ state: 'delivered', attempts: [{ ok: true }] })

@@ -94,7 +94,7 @@ describe('messages', () => {
     expect(service.deliveries).toEqual([])
   })
 
-  test('an applied write with a lost answer sends its message', async () => {
+  test('an applied write with a lost response sends its message', async () => {
     const { service, post } = start()
     service.registerWebhook({ url: HOOK })
     service.fail({ kind: 'applied_then_reset' })

@@ -19,7 +19,7 @@ describe('retries', () => {
     const delivery = only(service.deliveries)
     expect(delivery).toMatchObject({ state: 'undelivered', attempts: { length: 5 } })
     expect(delivery).not.toHaveProperty('nextAttemptAt')
-    expect(delivery.attempts[4]).toEqual({ at: 395_000, ok: false, status: 503, answer: 'down' })
+    expect(delivery.attempts[4]).toEqual({ at: 395_000, ok: false, status: 503, response: 'down' })
     expect(new Set(received.map(({ body, signature }) => `${body}${signature}`)).size, 'all attempts are equal').toBe(1)
     await clock.advance(3_600_000)
     expect(received).toHaveLength(5)
@@ -32,8 +32,8 @@ describe('retries', () => {
       () => Promise.reject(new TypeError('fetch failed', { cause: new Error('refused') })),
       { error: 'fetch failed: refused' },
     ],
-    ['500', () => new Response(null, { status: 500 }), { status: 500, answer: '' }],
-    ['401', () => new Response('who?', { status: 401 }), { status: 401, answer: 'who?' }],
+    ['500', () => new Response(null, { status: 500 }), { status: 500, response: '' }],
+    ['401', () => new Response('who?', { status: 401 }), { status: 401, response: 'who?' }],
     ['a redirect', () => new Response(null, { status: 302, headers: { location: HOOK } }), { status: 302 }],
     [
       'a thrown string',
@@ -52,7 +52,7 @@ describe('retries', () => {
       state: 'delivered',
       attempts: [
         { ok: false, ...result },
-        { ok: true, status: 200, answer: 'fine' },
+        { ok: true, status: 200, response: 'fine' },
       ],
     })
   })
@@ -87,7 +87,7 @@ describe('retries', () => {
     await clock.advance(1)
     await service.settle()
     expect(only(service.deliveries).attempts).toEqual([
-      { at: 0, ok: false, error: 'no complete answer within 10000 ms' },
+      { at: 0, ok: false, error: 'no complete response within 10000 ms' },
     ])
     await clock.advance(5_000)
     await service.settle()
@@ -106,8 +106,8 @@ describe('retries', () => {
     await clock.advance(10_000)
     await service.settle()
     expect(service.deliveries).toMatchObject([
-      { state: 'delivered', attempts: [{ answer: 'begun' }] },
-      { state: 'delivered', attempts: [{ answer: 'x'.repeat(1024) }] },
+      { state: 'delivered', attempts: [{ response: 'begun' }] },
+      { state: 'delivered', attempts: [{ response: 'x'.repeat(1024) }] },
     ])
   })
 
@@ -123,7 +123,7 @@ describe('retries', () => {
     service.registerWebhook({ url: HOOK })
     service.emit(emitFollow)
     await service.settle()
-    expect(only(service.deliveries).attempts).toMatchObject([{ answer: `${'x'.repeat(999)}é${'y'.repeat(23)}` }])
+    expect(only(service.deliveries).attempts).toMatchObject([{ response: `${'x'.repeat(999)}é${'y'.repeat(23)}` }])
   })
 
   test('of one endpoint do not delay another', async () => {

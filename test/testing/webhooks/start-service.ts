@@ -21,9 +21,9 @@ interface Received {
   at: number
 }
 
-/** Creates a service that sends its webhook messages to `answer`. It has a manual clock. */
+/** Creates a service that sends its webhook messages to `respond`. It has a manual clock. */
 export const start = (
-  answer: (request: Request, index: number) => Response | Promise<Response> = () => new Response('thanks'),
+  respond: (request: Request, index: number) => Response | Promise<Response> = () => new Response('thanks'),
   options: CampaignServiceOptions = {},
   patienceMs?: number,
 ) => {
@@ -31,7 +31,7 @@ export const start = (
   const received: Received[] = []
   const service = createCampaignService({
     clock,
-    seed: 'webhooks',
+    idSeed: 'webhooks',
     async deliver(request) {
       received.push({
         url: request.url,
@@ -41,7 +41,7 @@ export const start = (
         contentType: request.headers.get('content-type'),
         at: clock.now(),
       })
-      return answer(request, received.length - 1)
+      return respond(request, received.length - 1)
     },
     ...options,
   })

@@ -20,7 +20,7 @@ describe('testWebhook, like the Test button of the panel,', () => {
     expect(service.deliveries).toEqual([])
   })
 
-  test("returns the endpoint's answer or an error, without a retry", async () => {
+  test("returns the endpoint's response or an error, without a retry", async () => {
     const { service, clock, received } = start((_, index) =>
       index === 0 ? new Response('who are you', { status: 401 }) : Promise.reject(new Error('no such host')),
     )
@@ -32,7 +32,7 @@ describe('testWebhook, like the Test button of the panel,', () => {
     expect(received).toHaveLength(2)
   })
 
-  test('makes a manual clock wait for the answer', async () => {
+  test('makes a manual clock wait for the response', async () => {
     const { service, clock } = start(async () => {
       await new Promise((resolve) => setTimeout(resolve, 20))
       return new Response('late')
@@ -70,7 +70,7 @@ describe('testWebhook, like the Test button of the panel,', () => {
     [{ account: 'nobody', platform: 'discord' }, 'there is no user "nobody" on "discord" in "demo"'],
     [{ account: 'ada', platform: 'discord', pid: 'x' }, 'pid: there is no campaign "x"'],
     [{ account: 'ada', platform: 'discord', hook_id: 'x' }, 'there is no webhook "x"'],
-    [{ account: 'ada', platform: 'discord', url: 'https://x.example' }, '"a" has no endpoint "https://x.example"'],
+    [{ account: 'ada', platform: 'discord', url: 'https://x.example' }, '"a" has no URL "https://x.example"'],
   ])('refuses %j', async (options, message) => {
     const { service } = start()
     service.registerWebhook({ url: HOOK, hook_id: 'a' })

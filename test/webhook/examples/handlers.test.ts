@@ -16,7 +16,7 @@ afterEach(() => {
 })
 
 const message = activity({ id: 'm-1', user: 'ada' })
-const line = 'm-1: ada earned 10 XP for "Follow"'
+const line = 'm-1: ada earned 10 XP for task a-1'
 
 function lambdaEvent(secret?: string) {
   const body = JSON.stringify(message)

@@ -19,7 +19,13 @@ const pathOf = compiled('examples/webhook-postgres.ts', 'examples/webhook-queue.
 /** Starts an example, and waits until it listens. */
 async function start(name: string, databaseUrl: string): Promise<{ process: ChildProcess; url: string }> {
   const child = spawn(process.execPath, [pathOf(`examples/${name}.ts`)], {
-    env: { ...process.env, DATABASE_URL: databaseUrl, CAMPAIGN_WEBHOOK_SECRET: secret, PORT: '0' },
+    env: {
+      ...process.env,
+      DATABASE_URL: databaseUrl,
+      CAMPAIGN_WEBHOOK_SECRET: secret,
+      TEST_CAMPAIGN: 'test-campaign',
+      PORT: '0',
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   onTestFinished(() => void child.kill('SIGKILL'))
@@ -32,8 +38,8 @@ async function start(name: string, databaseUrl: string): Promise<{ process: Chil
   })
 }
 
-async function deliver(url: string, user: string, id: string): Promise<number> {
-  const body = JSON.stringify(exampleActivity({ id, user }))
+async function deliver(url: string, user: string, id: string, fields: object = {}): Promise<number> {
+  const body = JSON.stringify(exampleActivity({ id, user, ...fields }))
   const headers = { 'content-type': 'application/json', 'x-service-signature': signWebhook(secret, body) }
   return (await fetch(url, { method: 'POST', body, headers })).status
 }
@@ -69,6 +75,45 @@ describe.skipIf(skipped).each(['webhook-postgres', 'webhook-queue'])('examples/%
   })
 })
 
+describe.skipIf(skipped).each(['webhook-postgres', 'webhook-queue'])('examples/%s.ts', (name) => {
+  test('books no XP of a Test message in the test campaign', { timeout: 60_000 }, async () => {
+    const service = await postgres.start()
+    onTestFinished(() => service.stop())
+    const databaseUrl = await ownDatabase(service)
+    const { url, process } = await start(name, databaseUrl)
+    const user = randomUUID()
+    const action = { id: 'a-1', name: 'Follow', type: 'social', meta: null }
+    const event = { type: 'action_completed', data: { action, account: user, xp: 1000 } }
+    const testMessage = { user_id: user, event, campaign: { id: 'test-campaign', name: 'Test' } }
+    expect(await deliver(url, user, randomUUID(), testMessage)).toBe(200)
+    expect(await deliver(url, user, randomUUID())).toBe(200)
+    const pool = new Pool({ connectionString: databaseUrl, max: 1 })
+    onTestFinished(() => pool.end())
+    const balances = async () =>
+      (await pool.query('SELECT xp::float8 AS xp FROM balances WHERE user_id = $1', [user])).rows
+    await expect.poll(balances, { timeout: 30_000 }).toEqual([{ xp: 10 }])
+    const exited = once(process, 'exit')
+    process.kill('SIGTERM')
+    await exited
+    expect(await balances()).toEqual([{ xp: 10 }])
+  })
+})
+
+describe.skipIf(skipped)('examples/webhook-postgres.ts', () => {
+  test('stores the bytes of a message that lacks a required field', { timeout: 60_000 }, async () => {
+    const service = await postgres.start()
+    onTestFinished(() => service.stop())
+    const databaseUrl = await ownDatabase(service)
+    const { url } = await start('webhook-postgres', databaseUrl)
+    const id = randomUUID()
+    expect(await deliver(url, 'ada', id, { campaign: null })).toBe(200)
+    const pool = new Pool({ connectionString: databaseUrl, max: 1 })
+    onTestFinished(() => pool.end())
+    const { rows } = await pool.query('SELECT body FROM unread_messages WHERE id = $1', [id])
+    expect(JSON.parse(String(rows[0]?.body))).toMatchObject({ id, user: 'ada', campaign: null })
+  })
+})
+
 describe.skipIf(skipped)('examples/webhook-queue.ts', () => {
   test('stores messages whose work fails, lists them, and replays each once', { timeout: 60_000 }, async () => {
     const service = await postgres.start()
@@ -89,9 +134,10 @@ describe.skipIf(skipped)('examples/webhook-queue.ts', () => {
     for (const id of ids) expect(await deliver(running.url, user, id)).toBe(200)
     const failedJobs = async () => {
       // Ten retries take hours, so make the current attempt the last one.
-      await pool.query(`UPDATE pgboss.job SET retry_count = retry_limit, start_after = now() WHERE name = $1`, [
-        'campaign-events',
-      ])
+      await pool.query(
+        `UPDATE pgboss.job SET retry_count = retry_limit, start_after = now() - interval '1 minute' WHERE name = $1`,
+        ['campaign-events'],
+      )
       const { rows } = await pool.query(`SELECT id FROM pgboss.job WHERE name = 'campaign-events-failed'`)
       return rows.length
     }

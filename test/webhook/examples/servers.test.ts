@@ -50,7 +50,7 @@ describe.each(FRAMEWORKS)('examples/webhook-%s.ts', (name) => {
     const exited = once(example.process, 'exit')
     example.process.kill('SIGTERM')
     expect(await exited).toEqual([0, null])
-    expect(example.lines).toEqual(['m-1: ada earned 10 XP for "Follow"'])
+    expect(example.lines).toEqual(['m-1: ada earned 10 XP for task a-1'])
   })
 })
 

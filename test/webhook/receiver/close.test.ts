@@ -40,7 +40,7 @@ describe('close()', () => {
     expect(secret).not.toHaveBeenCalled()
   })
 
-  test('resolves after the last answer is sent', async () => {
+  test('resolves after the last response is sent', async () => {
     const running = deferred()
     const { receiver } = observedReceiver({ handle: () => running.promise })
     const isAnswered = settled(receiver.fetch(deliveryOf(activity())))
@@ -51,7 +51,7 @@ describe('close()', () => {
     expect(isAnswered()).toBe(true)
   })
 
-  test('answers the sender even if release() hangs', async () => {
+  test('responds to the sender even if release() hangs', async () => {
     const { store } = recordingStore(memoryStore(), { release: () => never })
     const { receiver, rejections } = observedReceiver({ store, deadlineMs: 300_000, handle: () => never })
     const answer = receiver.fetch(deliveryOf(activity()))
@@ -198,7 +198,7 @@ describe('close()', () => {
   test.each([
     ['before the limit', 10_000, 100],
     ['in the two seconds after the limit', 0, 1500],
-  ])('a claim that the store answers %s is released, and its message is not handled', async (_, timeoutMs, delayMs) => {
+  ])('a claim that the store makes %s is released, and its message is not handled', async (_, timeoutMs, delayMs) => {
     const inner = memoryStore()
     const reply = deferred()
     const { store, calls } = recordingStore(inner, {

@@ -209,7 +209,7 @@ describe('past the deadline', () => {
     await work[0]
   })
 
-  test('an error of waitUntil is reported, and does not change the answer', async () => {
+  test('an error of waitUntil is reported, and does not change the response', async () => {
     const { receiver, errors } = observedReceiver()
     const context = {
       waitUntil() {
@@ -258,7 +258,7 @@ describe('when the store fails', () => {
     [{ state: 'claimed' }],
     [{ state: 'claimed', token: '' }],
     [{ state: 'ok', token: 'a token' }],
-  ])('an invalid answer of claim() (%j) is reported, and the handler does not run', async (answer) => {
+  ])('an invalid result of claim() (%j) is reported, and the handler does not run', async (answer) => {
     const { store } = recordingStore(memoryStore(), { claim: async () => answer as ClaimResult })
     const { receiver, handled, errors } = observedReceiver({ store })
     expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(503)
@@ -284,7 +284,7 @@ describe('when the store fails', () => {
     expect((await answer).status).toBe(503)
     expect(errors).toMatchObject([
       {
-        error: { message: "The delivery store's claim() did not answer within 2000 ms." },
+        error: { message: "The delivery store's claim() did not respond within 2000 ms." },
         context: { stage: 'claim' },
       },
     ])
@@ -296,7 +296,7 @@ describe('when the store fails', () => {
     expect(handled).toHaveLength(1)
   })
 
-  test('a late answer "busy" or "done" is not released', async () => {
+  test('a late response "busy" or "done" is not released', async () => {
     const replies: ((claim: ClaimResult) => void)[] = []
     const { store, calls } = recordingStore(memoryStore(), {
       claim: () => new Promise((resolve) => replies.push(resolve)),
@@ -331,7 +331,7 @@ describe('when the store fails', () => {
     expect(calls).toEqual(['claim', 'release'])
   })
 
-  test('the answer "done" is valid, even if it took longer than a lease', async () => {
+  test('the response "done" is valid, even if it took longer than a lease', async () => {
     const { store } = recordingStore(memoryStore(), {
       claim: () => new Promise((resolve) => setTimeout(() => resolve({ state: 'done' }), 1500)),
     })
@@ -438,7 +438,7 @@ describe('when the store fails', () => {
     expect(errors).toEqual([])
   })
 
-  test('and complete() keeps failing, the answer is 200, and onError is called once', async () => {
+  test('and complete() keeps failing, the response is 200, and onError is called once', async () => {
     const { store, calls } = recordingStore(memoryStore(), { complete: () => Promise.reject(down) })
     const { receiver, handled, errors } = observedReceiver({ store })
     const answer = receiver.fetch(deliveryOf(activity({ id: 'm-1' })))
@@ -455,20 +455,23 @@ describe('when the store fails', () => {
     ['number', 1],
     ['null', null],
     ['string', 'OK'],
-  ])('and complete() resolves to %s, the answer is 200, and onError receives the cause once', async (given, answer) => {
-    const { store, calls } = recordingStore(memoryStore(), { complete: async () => answer as unknown as boolean })
-    const { receiver, errors } = observedReceiver({ store })
-    expect((await receiver.fetch(deliveryOf(activity({ id: 'm-1' })))).status).toBe(200)
-    expect(errors).toEqual([
-      { error: expect.any(TypeError), context: { stage: 'complete', endpoint: 'campaign', id: 'm-1' } },
-    ])
-    expect(errors[0]?.error).toHaveProperty(
-      'message',
-      `The delivery store's complete() must resolve to true or false, and resolved to ${given}.`,
-    )
-    // complete() is not retried.
-    expect(calls).toEqual(['claim', 'complete'])
-  })
+  ])(
+    'and complete() resolves to %s, the response is 200, and onError receives the cause once',
+    async (given, answer) => {
+      const { store, calls } = recordingStore(memoryStore(), { complete: async () => answer as unknown as boolean })
+      const { receiver, errors } = observedReceiver({ store })
+      expect((await receiver.fetch(deliveryOf(activity({ id: 'm-1' })))).status).toBe(200)
+      expect(errors).toEqual([
+        { error: expect.any(TypeError), context: { stage: 'complete', endpoint: 'campaign', id: 'm-1' } },
+      ])
+      expect(errors[0]?.error).toHaveProperty(
+        'message',
+        `The delivery store's complete() must resolve to true or false, and resolved to ${given}.`,
+      )
+      // complete() is not retried.
+      expect(calls).toEqual(['claim', 'complete'])
+    },
+  )
 
   test('and complete() hangs once, it is retried after two seconds, and the message is done', async () => {
     const inner = memoryStore()
@@ -491,7 +494,7 @@ describe('when the store fails', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('and complete() hangs, the answer is 200 after two seconds, and onError is called after five attempts', async () => {
+  test('and complete() hangs, the response is 200 after two seconds, and onError is called after five attempts', async () => {
     const { store, calls } = recordingStore(memoryStore(), { complete: () => never })
     const { receiver, errors } = observedReceiver({ store })
     const answer = receiver.fetch(deliveryOf(activity()))
@@ -502,14 +505,14 @@ describe('when the store fails', () => {
     expect(calls.filter((call) => call === 'complete')).toHaveLength(5)
     expect(errors).toMatchObject([
       {
-        error: { message: "The delivery store's complete() did not answer within 2000 ms." },
+        error: { message: "The delivery store's complete() did not respond within 2000 ms." },
         context: { stage: 'complete' },
       },
     ])
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('a late answer to an earlier complete() is accepted, and no error is reported', async () => {
+  test('a late response to an earlier complete() is accepted, and no error is reported', async () => {
     const replies: ((recorded: boolean) => void)[] = []
     const { store, calls } = recordingStore(memoryStore(), {
       complete: () => new Promise((resolve) => replies.push(resolve)),
@@ -540,11 +543,11 @@ describe('when the store fails', () => {
     expect(attempts).toHaveLength(5)
     expect(Math.max(...attempts) - sentAt).toBeLessThan(600)
     expect(errors).toMatchObject([
-      { error: { message: "The delivery store's complete() did not answer within 60 ms." } },
+      { error: { message: "The delivery store's complete() did not respond within 60 ms." } },
     ])
   })
 
-  test('a Lambda function answers after the delivery is recorded', async () => {
+  test('a Lambda function responds after the delivery is recorded', async () => {
     const inner = memoryStore()
     let sent = 0
     const { store } = recordingStore(inner, {
@@ -564,7 +567,7 @@ describe('when the store fails', () => {
     expect(await inner.claim(JSON.stringify(['campaign', 'm-1']), 1)).toEqual({ state: 'done' })
   })
 
-  test('and release() fails after the handler threw, the answer is 500, and both errors are reported', async () => {
+  test('and release() fails after the handler threw, the response is 500, and both errors are reported', async () => {
     const { store } = recordingStore(memoryStore(), { release: () => Promise.reject(down) })
     const { receiver, errors } = observedReceiver({ store, handle: () => Promise.reject(new Error('handler')) })
     const message = activity()
@@ -594,7 +597,7 @@ describe('when the store fails', () => {
     expect(errors.map(({ context }) => context.stage)).toEqual(['handle', 'handle'])
   })
 
-  test('and release() hangs, the sender is answered after two seconds', async () => {
+  test('and release() hangs, the sender gets a response after two seconds', async () => {
     const { store } = recordingStore(memoryStore(), { release: () => never })
     const { receiver, errors } = observedReceiver({ store, handle: () => Promise.reject(new Error('handler')) })
     const answer = receiver.fetch(deliveryOf(activity()))
@@ -604,7 +607,7 @@ describe('when the store fails', () => {
     expect(errors).toMatchObject([
       { context: { stage: 'handle' } },
       {
-        error: { message: "The delivery store's release() did not answer within 2000 ms." },
+        error: { message: "The delivery store's release() did not respond within 2000 ms." },
         context: { stage: 'release' },
       },
     ])
@@ -624,7 +627,7 @@ describe('when the store fails', () => {
     expect(rejections).toEqual([])
   })
 
-  test('no timer is left after every request is answered and every handler has ended', async () => {
+  test('no timer is left after every request has its response and every handler has ended', async () => {
     const { receiver } = observedReceiver({
       handle: (event) => {
         if (event.id === 'fails') throw new Error('handler')

@@ -78,7 +78,7 @@ describe('extending the lease', () => {
     expect(calls.filter((call) => call === 'extend')).toHaveLength(2)
     expect(errors).toMatchObject([
       {
-        error: { message: "The delivery store's extend() did not answer within 5000 ms." },
+        error: { message: "The delivery store's extend() did not respond within 5000 ms." },
         context: { stage: 'extend' },
       },
     ])
@@ -87,7 +87,7 @@ describe('extending the lease', () => {
     expect(errors).toHaveLength(1)
   })
 
-  test('a late answer extends the lease, even if later extensions hang', async () => {
+  test('a late response extends the lease, even if later extensions hang', async () => {
     const replies: ((isExtended: boolean) => void)[] = []
     const { store } = recordingStore(memoryStore(), { extend: () => new Promise((resolve) => replies.push(resolve)) })
     const { signal } = await startDelivery(store)
@@ -101,7 +101,7 @@ describe('extending the lease', () => {
     expect(reasonOf(signal)).toBe('lease_lost')
   })
 
-  test('the late answer to an extension does not settle the next extension, which is reported too', async () => {
+  test('the late response to an extension does not settle the next extension, which is reported too', async () => {
     const replies: ((isExtended: boolean) => void)[] = []
     const { store } = recordingStore(memoryStore(), { extend: () => new Promise((resolve) => replies.push(resolve)) })
     const { errors } = await startDelivery(store)
@@ -112,7 +112,7 @@ describe('extending the lease', () => {
     expect(errors).toHaveLength(2)
   })
 
-  test.each([true, false])('an answer (%s) after the handler has ended changes nothing', async (isExtended) => {
+  test.each([true, false])('a response (%s) after the handler has ended changes nothing', async (isExtended) => {
     const replies: ((isExtended: boolean) => void)[] = []
     const { store } = recordingStore(memoryStore(), { extend: () => new Promise((resolve) => replies.push(resolve)) })
     const { signal, running, answer, errors } = await startDelivery(store)
@@ -138,7 +138,7 @@ describe('extending the lease', () => {
     expect(errors).toEqual([])
   })
 
-  test('the deadline of a pending answer keeps the process alive, and the other timers do not', async () => {
+  test('the deadline of a pending response keeps the process alive, and the other timers do not', async () => {
     const timers = vi.spyOn(globalThis, 'setTimeout')
     await startDelivery(memoryStore())
     const [deadline, ...others] = timers.mock.results.map(({ value }) => value as NodeJS.Timeout)
@@ -147,7 +147,7 @@ describe('extending the lease', () => {
     expect(new Set(others.map((timer) => timer.hasRef()))).toEqual(new Set([false]))
   })
 
-  test('a late answer "false" ends the lease, even after a newer extension was sent', async () => {
+  test('a late response "false" ends the lease, even after a newer extension was sent', async () => {
     const replies: ((isExtended: boolean) => void)[] = []
     const { store } = recordingStore(memoryStore(), { extend: () => new Promise((resolve) => replies.push(resolve)) })
     const { signal } = await startDelivery(store)
@@ -170,7 +170,7 @@ describe('extending the lease', () => {
     expect(failures).toHaveLength(2)
   })
 
-  test('an extended lease starts when the extension is sent, not when it is answered', async () => {
+  test('an extended lease starts when the extension is sent, not when the store responds', async () => {
     const replies: ((isExtended: boolean) => void)[] = []
     const { store } = recordingStore(memoryStore(), { extend: () => new Promise((resolve) => replies.push(resolve)) })
     const { signal } = await startDelivery(store)
@@ -183,7 +183,7 @@ describe('extending the lease', () => {
     expect(reasonOf(signal)).toBe('lease_lost')
   })
 
-  test('the next extension is sent in time when the store takes half a lease to answer', async () => {
+  test('the next extension is sent in time when the store takes half a lease to respond', async () => {
     const inner = memoryStore()
     const { store } = recordingStore(inner, {
       async extend(key, token, leaseMs) {
@@ -197,7 +197,7 @@ describe('extending the lease', () => {
     expect(signal.aborted).toBe(false)
   })
 
-  test('a claim whose answer took most of the lease is extended before the lease ends', async () => {
+  test('a claim whose response took most of the lease is extended before the lease ends', async () => {
     const inner = memoryStore()
     const { store, calls } = recordingStore(inner, {
       async claim(key, leaseMs) {
@@ -250,7 +250,7 @@ describe('extending the lease', () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([true])
   })
 
-  test('a claim whose answer took the whole lease is not handled, because another receiver may have claimed it', async () => {
+  test('a claim whose response took the whole lease is not handled, because another receiver may have claimed it', async () => {
     const inner = memoryStore()
     const { store, calls } = recordingStore(inner, {
       async claim(key, leaseMs) {
@@ -303,7 +303,7 @@ describe('losing the lease', () => {
     expect(calls.filter((call) => call === 'extend')).toHaveLength(7)
   })
 
-  test('the store answers neither true nor false: the answer is reported, and the lease is not extended', async () => {
+  test('the store returns neither true nor false: the result is reported, and the lease is not extended', async () => {
     const { store } = recordingStore(memoryStore(), { extend: async () => undefined as unknown as boolean })
     const { signal, errors } = await startDelivery(store)
     await vi.advanceTimersByTimeAsync(29_999)
@@ -378,7 +378,7 @@ describe('losing the lease', () => {
     expect((await inner.claim(key, LEASE_MS)).state).toBe('busy')
   })
 
-  test('a handler that stops because of its signal is answered with 503 (busy), not 500', async () => {
+  test('a handler that stops because of its signal gets 503 (busy), not 500', async () => {
     const { store } = recordingStore(memoryStore(), { extend: async () => false })
     const { receiver, rejections } = observedReceiver({
       store,

@@ -17,7 +17,7 @@ describe('createWebhookReceiver refuses at creation', () => {
     expect(create({ retainMS: 1 })).toThrow(TypeError)
     expect(create({ retainMS: 1 })).toThrow(
       'createWebhookReceiver: retainMS is not an option; the options are endpoint, secret, handle, store, maxBodyBytes, ' +
-        'deadlineMs, leaseMs, maxRunMs, retainMs, onReject, onError',
+        'deadlineMs, leaseMs, maxRunMs, retainMs, unexpectedShape, onReject, onError',
     )
     expect(create({ retainMS: undefined })).toThrow('retainMS is not an option')
     expect(create({ retainMs: undefined })).not.toThrow()

@@ -30,7 +30,7 @@ afterEach(() => {
 })
 
 describe('a receiver', () => {
-  test('answers 200 to a handled message, and passes the event, the bytes and the key to the handler', async () => {
+  test('responds with 200 to a handled message, and passes the event, the bytes and the key to the handler', async () => {
     const contexts: unknown[] = []
     const { receiver, handled, rejections, errors } = observedReceiver({
       handle: (_event, context) => contexts.push({ ...context, signal: context.signal.aborted }),
@@ -68,7 +68,7 @@ describe('a receiver', () => {
         throw new DiscardEvent('another campaign')
       },
     ],
-  ])('answers 200 to a message discarded %s, and never handles it again', async (_, handle) => {
+  ])('responds with 200 to a message discarded %s, and never handles it again', async (_, handle) => {
     const { receiver, handled, errors } = observedReceiver({ handle })
     const message = activity()
     const first = await receiver.fetch(deliveryOf(message))
@@ -155,7 +155,7 @@ describe('refused because of the signature', () => {
     expect(calls).toEqual([])
   })
 
-  test('the answer is the same for all reasons', async () => {
+  test('the response is the same for all reasons', async () => {
     const { receiver } = observedReceiver()
     const answers = await Promise.all(
       cases.map(async ([, headers]) => {
@@ -255,7 +255,7 @@ describe('refused because of the method, the size or the content', () => {
     } as RequestInit)
   }
 
-  test('an endless body is cancelled at the limit and answered 413, without a call of onError', async () => {
+  test('an endless body is cancelled at the limit and gets 413, without a call of onError', async () => {
     const { receiver, rejections, errors } = observedReceiver({ maxBodyBytes: 5000 })
     const { body, pulled, cancelled } = streamOf(endless())
     const response = await receiver.fetch(streamed(body))
@@ -496,7 +496,7 @@ describe('onHandled', () => {
     ])
   })
 
-  test('is not called for refused requests, and its errors change no answer', async () => {
+  test('is not called for refused requests, and its errors change no response', async () => {
     const onHandled = vi.fn(() => {
       throw new Error('hook')
     })
@@ -509,7 +509,7 @@ describe('onHandled', () => {
 })
 
 describe('an unexpected error inside the receiver', () => {
-  test('is reported and answered with 500; fetch does not reject', async () => {
+  test('is reported and gets 500; fetch does not reject', async () => {
     const body = JSON.stringify(activity())
     const fault = new Error('not implemented')
     // Like a Request of an incomplete polyfill.
@@ -529,7 +529,7 @@ describe('an unexpected error inside the receiver', () => {
 })
 
 describe('when the handler throws', () => {
-  test('the claim is released before the answer 500 is sent', async () => {
+  test('the claim is released before the response 500 is sent', async () => {
     const released = deferred()
     const inner = memoryStore()
     const { store, calls } = recordingStore(inner, {
@@ -596,7 +596,7 @@ describe('hooks', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('hook'))],
-  ])('an error of an onReject that %s is reported, and changes no answer', async (_, onReject) => {
+  ])('an error of an onReject that %s is reported, and changes no response', async (_, onReject) => {
     const { receiver, errors } = observedReceiver({ onReject })
     expect((await receiver.fetch(new Request(ADDRESS))).status).toBe(405)
     await expect.poll(() => errors).toMatchObject([{ error: { message: 'hook' }, context: { stage: 'hook' } }])
@@ -610,7 +610,7 @@ describe('hooks', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('hook'))],
-  ])('an onError that %s changes no answer', async (_, onError) => {
+  ])('an onError that %s changes no response', async (_, onError) => {
     const { receiver } = observedReceiver({
       onError,
       handle: () => {
@@ -644,7 +644,7 @@ describe('hooks', () => {
       expect(warn.mock.calls).toEqual([
         [
           expect.stringMatching(
-            /^campaign-client webhook receiver "campaign": a request was answered 401 \(signature_mismatch\)\..*diagnose\(\)/,
+            /^campaign-client webhook receiver "campaign": responded to a request with 401 \(signature_mismatch\)\..*diagnose\(\)/,
           ),
         ],
       ])
@@ -687,7 +687,7 @@ describe('hooks', () => {
     })
   })
 
-  test('no answer, hook or inspection of the receiver contains the secret', async () => {
+  test('no response, hook or inspection of the receiver contains the secret', async () => {
     const { inspect } = await import('node:util')
     const { receiver, rejections, errors } = observedReceiver({
       secret: [SECRET, 'old-secret'],
@@ -734,7 +734,7 @@ describe('the secret function', () => {
     expect(handled).toEqual([])
   })
 
-  test('never answers: 503 at the deadline', async () => {
+  test('never responds: 503 at the deadline', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     const { receiver, errors } = observedReceiver({ secret: () => new Promise<string>(() => {}), deadlineMs: 700 })
     const answer = receiver.fetch(deliveryOf(activity()))

@@ -1,5 +1,8 @@
+import { DatabaseSync } from 'node:sqlite'
+import Database, { type Database as BetterDatabase } from 'better-sqlite3'
 import { type PostgresStore, postgresStore } from 'campaign-client/webhook/postgres'
 import { redisStore } from 'campaign-client/webhook/redis'
+import { type SqliteDatabase, type SqliteStore, sqliteStore } from 'campaign-client/webhook/sqlite'
 import Ioredis, { Cluster } from 'ioredis'
 import pg from 'pg'
 import postgres from 'postgres'
@@ -54,4 +57,18 @@ test('postgresStore refuses other values', () => {
   postgresStore('postgres://localhost')
   // @ts-expect-error a Redis client is not a pool
   postgresStore(new Ioredis())
+})
+
+test('sqliteStore accepts a path and the databases of both packages, and passes them to the function of runOnce', () => {
+  expectTypeOf(sqliteStore('file.db')).toEqualTypeOf<SqliteStore<SqliteDatabase>>()
+  expectTypeOf(sqliteStore(new DatabaseSync('file.db'))).toEqualTypeOf<SqliteStore<DatabaseSync>>()
+  expectTypeOf(sqliteStore(new Database('file.db'))).toEqualTypeOf<SqliteStore<BetterDatabase>>()
+  expectTypeOf(sqliteStore('file.db')).toExtend<DeliveryStore>()
+  // @ts-expect-error a URL is not a path
+  sqliteStore(new URL('file:///file.db'))
+})
+
+test('runOnce of sqliteStore resolves to the result of its function', async () => {
+  const outcome = await sqliteStore(new DatabaseSync('file.db')).runOnce('key', (db) => db.prepare('SELECT 1').all())
+  if (outcome.ran) expectTypeOf(outcome.result).toEqualTypeOf<ReturnType<ReturnType<DatabaseSync['prepare']>['all']>>()
 })

@@ -44,10 +44,10 @@ export function storeContract(open: () => DeliveryStore): void {
       const stores = [open(), open()]
       for (let round = 0; round < 25; round++) {
         const key = freshKey()
-        const answers = await Promise.all(
+        const results = await Promise.all(
           Array.from({ length: 20 }, (_, i) => (stores[i % 2] as DeliveryStore).claim(key, LONG)),
         )
-        const states = answers.map(({ state }) => state).sort()
+        const states = results.map(({ state }) => state).sort()
         expect(states).toEqual([...Array<string>(19).fill('busy'), 'claimed'])
       }
     })
@@ -57,8 +57,8 @@ export function storeContract(open: () => DeliveryStore): void {
       const key = freshKey()
       await claimed(store, key, 1)
       await waitOnStoreClock(store, 1)
-      const answers = await Promise.all(Array.from({ length: 20 }, () => store.claim(key, LONG)))
-      expect(answers.filter(({ state }) => state === 'claimed')).toHaveLength(1)
+      const results = await Promise.all(Array.from({ length: 20 }, () => store.claim(key, LONG)))
+      expect(results.filter(({ state }) => state === 'claimed')).toHaveLength(1)
     })
 
     test('the same id at two endpoints is two deliveries', async () => {
@@ -248,9 +248,9 @@ export function storeContract(open: () => DeliveryStore): void {
         const token = await claimed(store, held, LONG)
         await store.complete(done, await claimed(store, done, LONG), LONG)
         vi.useFakeTimers({ toFake: ['Date'], now: new Date(`${year}-01-01T00:00:00Z`) })
-        const answer = await store.claim(held, LONG)
-        if (answer.state !== 'busy') expect.unreachable(answer.state)
-        expect(answer.retryMs).toBeLessThanOrEqual(LONG)
+        const result = await store.claim(held, LONG)
+        if (result.state !== 'busy') expect.unreachable(result.state)
+        expect(result.retryMs).toBeLessThanOrEqual(LONG)
         expect((await store.claim(done, LONG)).state).toBe('done')
         const later = freshKey()
         await claimed(store, later, LONG)
@@ -294,7 +294,7 @@ export function storeContract(open: () => DeliveryStore): void {
     await claimed(store, freshKey(), 0.001)
   })
 
-  test('for any sequence of calls with three tokens, the store answers like the model', async () => {
+  test('for any sequence of calls with three tokens, the store behaves like the model', async () => {
     const step = fc.record({
       call: fc.constantFrom('claim' as const, 'extend' as const, 'complete' as const, 'release' as const),
       holder: fc.nat(2),
@@ -309,10 +309,10 @@ export function storeContract(open: () => DeliveryStore): void {
           const token = tokens[holder] as string
           const owns = record.state !== 'absent' && record.holder === holder
           if (call === 'claim') {
-            const answer = await store.claim(key, LONG)
-            expect(answer.state).toBe({ absent: 'claimed', claimed: 'busy', done: 'done' }[record.state])
-            if (answer.state === 'claimed') {
-              tokens[holder] = answer.token
+            const result = await store.claim(key, LONG)
+            expect(result.state).toBe({ absent: 'claimed', claimed: 'busy', done: 'done' }[record.state])
+            if (result.state === 'claimed') {
+              tokens[holder] = result.token
               record = { state: 'claimed', holder }
             }
           } else if (call === 'extend') {

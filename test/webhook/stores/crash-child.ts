@@ -2,6 +2,7 @@
  * A receiver in its own process, for tests that kill it. Its first argument is a `CrashTask` with one message, as JSON.
  * Writes one line of JSON for each step.
  */
+import { writeSync } from 'node:fs'
 import { createWebhookReceiver, signWebhook } from 'campaign-client/webhook'
 import { type CrashTask, openCrashStore } from './crash-store.ts'
 
@@ -22,6 +23,12 @@ async function halt(at: string): Promise<void> {
   await resumed
 }
 
+/** Reports the step, and blocks the process until it is killed. */
+function block(at: string): never {
+  writeSync(1, `${JSON.stringify({ at })}\n`)
+  for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+}
+
 const receiver = createWebhookReceiver({
   endpoint: task.endpoint,
   secret: task.secret,
@@ -31,7 +38,9 @@ const receiver = createWebhookReceiver({
   async handle(_event, { key }) {
     if (task.haltAt === 'handling') await halt('handling')
     const ran = await apply(key, async () => {
-      if (task.haltAt === 'applying') await halt('applying')
+      if (task.haltAt !== 'applying') return
+      if (task.client === 'sqlite') block('applying')
+      await halt('applying')
     })
     report({ ran })
     if (task.haltAt === 'applied') await halt('applied')

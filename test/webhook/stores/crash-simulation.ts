@@ -112,12 +112,12 @@ export async function simulateCrashes(
         continue
       }
       position++
-      const answer = await attempt(delivery)
-      if (answer === 'acknowledged') {
+      const result = await attempt(delivery)
+      if (result === 'acknowledged') {
         acknowledged.add(delivery.key)
         remaining--
       } else if (++delivery.attempts < 1000) {
-        setTimeout(() => copies.push(delivery), answer)
+        setTimeout(() => copies.push(delivery), result)
       } else {
         remaining--
       }
@@ -136,7 +136,7 @@ export async function expectHandledOnce(store: DeliveryStore, report: Simulation
   expect(report.crashes).toBeGreaterThan(count / 20)
   const keys = [...report.applied.keys()]
   for (let from = 0; from < keys.length; from += 200) {
-    const answers = await Promise.all(keys.slice(from, from + 200).map((key) => store.claim(key, 1)))
-    expect(answers.every(({ state }) => state === 'done')).toBe(true)
+    const results = await Promise.all(keys.slice(from, from + 200).map((key) => store.claim(key, 1)))
+    expect(results.every(({ state }) => state === 'done')).toBe(true)
   }
 }

@@ -1,16 +1,19 @@
+import { DatabaseSync } from 'node:sqlite'
 import type { DeliveryStore } from 'campaign-client/webhook'
 import { postgresStore } from 'campaign-client/webhook/postgres'
 import { redisStore } from 'campaign-client/webhook/redis'
+import { sqliteStore } from 'campaign-client/webhook/sqlite'
 import Ioredis from 'ioredis'
 import { Pool } from 'pg'
 import connect from 'postgres'
 import { createClient } from 'redis'
 
-export type CrashClient = 'redis' | 'ioredis' | 'pg' | 'postgres'
+export type CrashClient = 'redis' | 'ioredis' | 'pg' | 'postgres' | 'sqlite'
 
 /** One message, its store, and the step at which its process waits to be killed. */
 export interface CrashTask {
   client: CrashClient
+  /** The address of the server, or the path of the SQLite file, which has a table `applied`. */
   url: string
   /** The key prefix in Redis. The schema in PostgreSQL, with the tables `deliveries` and `applied`. */
   namespace: string
@@ -25,9 +28,9 @@ export interface CrashTask {
 export interface CrashStore {
   store: DeliveryStore
   /**
-   * Applies the work for the key: in PostgreSQL once, with `runOnce`; in Redis on each call.
+   * Applies the work for the key: in PostgreSQL and SQLite once, with `runOnce`; in Redis on each call.
    *
-   * @param beforeCommit - called before the work is committed
+   * @param beforeCommit - called before the work is committed; not awaited in SQLite, whose transactions are synchronous
    * @returns whether the work was applied
    */
   apply(key: string, beforeCommit: () => Promise<void>): Promise<boolean>
@@ -49,6 +52,7 @@ export async function openCrashStore({ client, url, namespace, endpoint }: Crash
     const count = (by: number) => redis.incrby(`${namespace}applied:${endpoint}`, by)
     return redisCrashStore(redisStore(redis, { prefix: namespace }), count, () => redis.disconnect())
   }
+  if (client === 'sqlite') return sqliteCrashStore(url, endpoint)
   const insert = `INSERT INTO ${namespace}.applied (key) VALUES ($1)`
   const all = `SELECT key FROM ${namespace}.applied WHERE position($1 IN key) > 0`
   const table = `${namespace}.deliveries`
@@ -98,5 +102,26 @@ function redisCrashStore(
     },
     timesApplied: () => count(0),
     close: async () => disconnect(),
+  }
+}
+
+function sqliteCrashStore(path: string, endpoint: string): CrashStore {
+  const store = sqliteStore(path)
+  const reader = new DatabaseSync(path)
+  const count = reader.prepare('SELECT count(*) AS times FROM applied WHERE instr(key, ?) > 0')
+  return {
+    store,
+    apply: async (key, beforeCommit) => {
+      const { ran } = await store.runOnce(key, (db) => {
+        db.prepare('INSERT INTO applied (key) VALUES (?)').run(key)
+        void beforeCommit()
+      })
+      return ran
+    },
+    timesApplied: async () => Number(count.get(endpoint)?.times),
+    close: async () => {
+      store.close()
+      reader.close()
+    },
   }
 }

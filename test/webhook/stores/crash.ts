@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { createWebhookReceiver, signWebhook, type WebhookReceiver } from 'campaign-client/webhook'
 import { describe, expect, type TestContext, test } from 'vitest'
 import { compiled } from '../../support/compiled.ts'
+import { activity } from '../signed-message.ts'
 import { type CrashClient, type CrashTask, openCrashStore } from './crash-store.ts'
 
 const CHILD = 'test/webhook/stores/crash-child.ts'
@@ -84,7 +85,7 @@ export function crashContract(
       ...target(),
       endpoint: randomUUID(),
       secret: randomUUID(),
-      body: JSON.stringify({ id: randomUUID(), scope: 'user_activity' }),
+      body: JSON.stringify(activity()),
       leaseMs: LEASE_MS,
       haltAt,
     }
@@ -189,6 +190,8 @@ export function crashContract(
 
   // Redis has no runOnce.
   if (!exactlyOnce) return
+  // A transaction of SQLite blocks its process, so nothing can resume it.
+  const resumes = client !== 'sqlite'
   describe.concurrent('with runOnce', { timeout: 120_000 }, () => {
     test('a process killed before the commit writes nothing, and does not block the key', async (context) => {
       const { process, attempt, timesApplied } = await startHalted('applying', context)
@@ -213,16 +216,17 @@ export function crashContract(
       expect(await timesApplied()).toBe(1)
     })
 
-    test('a process that is stopped before the commit and resumed applies the work', async (context) => {
-      const { process, attempt, timesApplied } = await startHalted('applying', context)
-      process.signal('SIGSTOP')
-      const nextAttempt = attemptWhenFree(attempt)
-      await wait(LEASE_MS * 1.5)
-      process.signal('SIGCONT')
-      process.signal('SIGUSR2')
-      expect(await process.step({ ran: true })).toBeDefined()
-      expect(await nextAttempt).toBe(200)
-      expect(await timesApplied()).toBe(1)
-    })
+    if (resumes)
+      test('a process that is stopped before the commit and resumed applies the work', async (context) => {
+        const { process, attempt, timesApplied } = await startHalted('applying', context)
+        process.signal('SIGSTOP')
+        const nextAttempt = attemptWhenFree(attempt)
+        await wait(LEASE_MS * 1.5)
+        process.signal('SIGCONT')
+        process.signal('SIGUSR2')
+        expect(await process.step({ ran: true })).toBeDefined()
+        expect(await nextAttempt).toBe(200)
+        expect(await timesApplied()).toBe(1)
+      })
   })
 }

@@ -16,9 +16,9 @@ function clockedStore(maxEntries = 1000): ClockedStore {
 }
 
 async function claimed(store: DeliveryStore, key: string, leaseMs = LONG): Promise<string> {
-  const answer = await store.claim(key, leaseMs)
-  if (answer.state !== 'claimed') expect.unreachable(`${key} is ${answer.state}`)
-  return answer.token
+  const result = await store.claim(key, leaseMs)
+  if (result.state !== 'claimed') expect.unreachable(`${key} is ${result.state}`)
+  return result.token
 }
 
 async function finish(store: DeliveryStore, key: string, retainMs = LONG): Promise<void> {
@@ -75,8 +75,8 @@ describe('the clock of the store', () => {
 
   test('the default clock ignores changes of the system time', async () => {
     const store = memoryStore()
-    const answer = await store.claim('a', LONG)
-    expect(answer.state).toBe('claimed')
+    const result = await store.claim('a', LONG)
+    expect(result.state).toBe('claimed')
     const busy = await store.claim('a', LONG)
     if (busy.state !== 'busy') expect.unreachable(busy.state)
     expect(busy.retryMs).toBeGreaterThan(0)
@@ -185,7 +185,7 @@ describe('maxEntries', () => {
     expect(await stateOf(store, 'm-4949')).toBe('claimed')
   })
 
-  test('a receiver whose store is full of current claims answers 503', async () => {
+  test('a receiver whose store is full of current claims responds with 503', async () => {
     const { store } = clockedStore(1)
     await claimed(store, 'held')
     const { receiver, errors } = observedReceiver({ store })

@@ -86,7 +86,7 @@ describe.skipIf(skipsWithout('pgbouncer', pgbouncerMissing))('postgresStore behi
       expect(await timesApplied(messages.map(({ id }) => JSON.stringify(['campaign', id])))).toBe(messages.length)
     })
 
-    test('every message answered with 200 is applied, even if prepared statements are lost', async () => {
+    test('every message with the response 200 is applied, even if prepared statements are lost', async () => {
       const store = open()
       const { receiver, errors } = observedReceiver({
         store,
@@ -100,10 +100,10 @@ describe.skipIf(skipsWithout('pgbouncer', pgbouncerMissing))('postgresStore behi
         while (!isOver) await database.pool.query('DEALLOCATE ALL')
       }
       const deallocating = [deallocate(), deallocate(), deallocate()]
-      const answers = await Promise.all(messages.map((message) => receiver.fetch(deliveryOf(message))))
+      const results = await Promise.all(messages.map((message) => receiver.fetch(deliveryOf(message))))
       isOver = true
       await Promise.all(deallocating)
-      expect(answers.map(({ status }) => status)).toEqual(messages.map(() => 200))
+      expect(results.map(({ status }) => status)).toEqual(messages.map(() => 200))
       expect(errors).toEqual([])
       expect(await timesApplied(messages.map(({ id }) => JSON.stringify(['campaign', id])))).toBe(messages.length)
     })

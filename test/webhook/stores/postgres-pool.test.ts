@@ -1,5 +1,6 @@
 import { type PgPool, type PostgresSql, type PostgresStore, postgresStore } from 'campaign-client/webhook/postgres'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { fakePool, rowsOfCheck } from '../../databases/fake-pool.ts'
 import { deferred } from '../receiver/observed-receiver.ts'
 
 const WARNED = ['small-pool', 'pg-pool-errors', 'postgres-fetch-types'].map((topic) =>
@@ -14,21 +15,17 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-/** A fake `Pool` of `pg`. Every statement returns one row. */
-function pgPool(options: PgPool['options'], listeners = 1): PgPool {
-  const query = async () => ({ rows: [{}] })
-  return {
-    query,
-    connect: (callback) => callback(undefined, { query }, () => undefined),
+/** A pool in which every statement returns one row. */
+const pgPool = (options: PgPool['options'], listeners = 1): PgPool =>
+  fakePool(() => [{}], {
     ...(options && { options }),
     listenerCount: (event: string) => (event === 'error' ? listeners : 0),
-  }
-}
+  })
 
 /** A fake `sql` of `postgres`. Every statement returns one row. */
-function postgresSql(options: PostgresSql<unknown>['options']): PostgresSql<unknown> {
+function postgresSql(options: PostgresSql['options']): PostgresSql {
   const sql = () => undefined
-  const unsafe = async () => [{}]
+  const unsafe = async (text: string) => rowsOfCheck(text) ?? [{}]
   return Object.assign(sql, {
     unsafe,
     begin: async (_options: string, work: (tx: unknown) => Promise<void>) => work(Object.assign(sql, { unsafe })),
@@ -36,21 +33,22 @@ function postgresSql(options: PostgresSql<unknown>['options']): PostgresSql<unkn
   })
 }
 
-type Open = (max?: number) => () => PostgresStore<unknown>
+/** Opens stores on one pool. @param copy - the function of another copy of the package */
+type Open = (max?: number) => (copy?: typeof postgresStore) => PostgresStore<unknown>
 
 const clients: [client: string, open: Open][] = [
   [
     'pg',
     (max) => {
       const pool = pgPool(max === undefined ? undefined : { max })
-      return () => postgresStore(pool)
+      return (copy = postgresStore) => copy(pool)
     },
   ],
   [
     'postgres',
     (max) => {
       const sql = postgresSql(max === undefined ? {} : { max })
-      return () => postgresStore(sql)
+      return (copy = postgresStore) => copy(sql)
     },
   ],
 ]
@@ -94,6 +92,15 @@ describe.each(clients)('runOnce with %s', (_, open) => {
     // All connections are back in the pool.
     expect((await transactions([store(), store(), store()])).begun).toEqual([0, 1])
     expect(process.emitWarning).not.toHaveBeenCalled()
+  })
+
+  test('shares the limit with another copy of the package', async () => {
+    const store = open(3)
+    vi.resetModules()
+    const copy = await import('../../../src/webhook/stores/postgres-store.ts')
+    expect(copy.postgresStore).not.toBe(postgresStore)
+    const { begun } = await transactions([store(), store(copy.postgresStore), store(copy.postgresStore)])
+    expect(begun).toEqual([0, 1])
   })
 
   test('does not limit its connections when there are two, and the first call warns', async () => {
@@ -141,8 +148,7 @@ describe('warnings about settings that can end the process', () => {
 
   test('are not emitted for a pool with an error listener, or with unknown listeners', async () => {
     await postgresStore(pgPool({}, 2)).release('key', 'a token')
-    const { query, connect } = pgPool({})
-    await postgresStore({ query, connect }).release('key', 'a token')
+    await postgresStore(fakePool(() => [{}])).release('key', 'a token')
     expect(process.emitWarning).not.toHaveBeenCalled()
   })
 
@@ -164,10 +170,10 @@ test.each([undefined, {}, { prepare: true }, { prepare: undefined }])(
   'a sql of postgres with the options %j is refused, with the reason',
   (options) => {
     const members = { unsafe: async () => [], begin: async () => undefined, options }
-    const sql = Object.assign(() => undefined, members) as PostgresSql<unknown>
+    const sql = Object.assign(() => undefined, members) as PostgresSql
     expect(() => postgresStore(sql)).toThrow(TypeError)
     expect(() => postgresStore(sql)).toThrow(
-      /with prepare: false\..* can lose a COMMIT that the package reports as done\.$/,
+      /made with prepare: false\. .* can lose a COMMIT that the package reports as done$/,
     )
   },
 )

@@ -13,7 +13,7 @@ import { redis } from '../../databases/redis.ts'
 import { skipsWithout } from '../../support/skips-without.ts'
 import { storeContract } from './contract.ts'
 import { expectOutageHandled } from './outage.ts'
-import { claimed, freshKey } from './store-clock.ts'
+import { claimed, claimWhenFree, freshKey } from './store-clock.ts'
 
 describe.skipIf(skipsWithout(redis.name, redis.missing))('redisStore over a real Redis', () => {
   const prefix = `test-${randomUUID()}:`
@@ -136,6 +136,15 @@ describe.skipIf(skipsWithout(redis.name, redis.missing))('redisStore over a real
     }
   })
 
+  test('a claim that lost its expiry ends after a lease', async () => {
+    const store = redisStore(nodeRedis, { prefix })
+    const key = freshKey()
+    await claimed(store, key, 60_000)
+    await nodeRedis.persist(prefix + key)
+    expect(await store.claim(key, 30)).toEqual({ state: 'busy', retryMs: 30 })
+    await claimWhenFree(store, key)
+  })
+
   test('a claim that the client sends twice is one claim', async () => {
     // ioredis sends a command again when the connection is lost before the reply.
     const sentTwice: IoredisClient = {
@@ -163,7 +172,7 @@ describe.skipIf(skipsWithout(redis.name, redis.missing))('redisStore over a real
 
 describe.skipIf(skipsWithout('redis-server', redis.missingPrivate))('redisStore while Redis is down', () => {
   test.each(['redis', 'a pool of redis', 'ioredis'])(
-    '%s: calls reject and the receiver answers 503, until Redis runs again',
+    '%s: calls reject and the receiver responds with 503, until Redis runs again',
     async (name) => {
       const service = await redis.startPrivate()
       const options = { url: service.url, disableOfflineQueue: true, socket: { reconnectStrategy: 10 } }
@@ -193,18 +202,18 @@ describe.skipIf(skipsWithout('redis-server', redis.missingPrivate))('redisStore 
 })
 
 describe('the reply of a script', () => {
-  const answering = (reply: unknown): IoredisClient => ({ defineCommand: () => undefined, eval: async () => reply })
+  const replying = (reply: unknown): IoredisClient => ({ defineCommand: () => undefined, eval: async () => reply })
 
   test.each([['QUEUED'], [null], [undefined], [true], [[-1]], [1.5], ['1.5']])(
     'that is not an integer (%j, for instance within MULTI) is refused',
     async (reply) => {
-      await expect(redisStore(answering(reply)).claim('key', 1000)).rejects.toThrow(/outside MULTI/)
+      await expect(redisStore(replying(reply)).claim('key', 1000)).rejects.toThrow(/outside MULTI/)
     },
   )
 
   test.each([[0], [1], [2], [3], ['1'], [1n]])('of %s milliseconds means busy', async (reply) => {
-    const answer = await redisStore(answering(reply)).claim('key', 1000)
-    expect(answer).toEqual({ state: 'busy', retryMs: Number(reply) })
+    const result = await redisStore(replying(reply)).claim('key', 1000)
+    expect(result).toEqual({ state: 'busy', retryMs: Number(reply) })
   })
 })
 

@@ -51,7 +51,7 @@ async function redisPool(url: string): Promise<OpenStore> {
   return { store: redisStore(client, { prefix }), close: () => client.destroy() }
 }
 
-/** The clients and settings that the guide recommends. They detect a connection that no longer answers. */
+/** The clients and settings that the guide recommends. They detect a connection that no longer responds. */
 const recommendedClients: Readonly<Record<string, Open>> = {
   'a pool of redis': redisPool,
   async 'ioredis with a socketTimeout'(url) {
@@ -116,11 +116,11 @@ function stalling(
     }
 
     const cases = Object.entries(clients).flatMap(([client, open]) =>
-      (['requests', 'answers'] as const).map((direction) => [client, direction, open] as const),
+      (['requests', 'responses'] as const).map((direction) => [client, direction, open] as const),
     )
 
     test.each(cases)(
-      '%s: if %s stall at the claim, the receiver answers 503, and handles each message once afterwards',
+      '%s: if %s stall at the claim, the receiver responds with 503, and handles each message once afterwards',
       async (_, direction, open) => {
         const { store, proxy } = await openBehindProxy(open)
         const { receiver, handled, errors, rejections } = observedReceiver({ store, deadlineMs: 300, leaseMs: 20_000 })
@@ -133,7 +133,7 @@ function stalling(
         expect(errors).toHaveLength(messages.length)
         for (const { error, context } of errors) {
           expect(context.stage).toBe('claim')
-          expect((error as Error).message).toMatch(/claim\(\) did not answer within 300 ms/)
+          expect((error as Error).message).toMatch(/claim\(\) did not respond within 300 ms/)
         }
         proxy.resume()
         // A claim that arrived late was released, so no attempt waits for the end of its lease.
@@ -143,7 +143,7 @@ function stalling(
     )
 
     test.each(cases)(
-      '%s: if %s stall while the handler runs, the receiver answers 200, and records the delivery',
+      '%s: if %s stall while the handler runs, the receiver responds with 200, and records the delivery',
       async (_, direction, open) => {
         const { store, proxy } = await openBehindProxy(open)
         const begun = deferred()
@@ -208,7 +208,7 @@ describe.skipIf(skipsWithout(redis.name, redis.missingPrivate))('a Redis client 
     expect(errors).toEqual([])
   })
 
-  test.each(cases)('%s: when a connection stops answering, no lease and no later message is lost', async (_, open) => {
+  test.each(cases)('%s: when a connection stops responding, no lease and no later message is lost', async (_, open) => {
     const proxy = await startStallingProxy(service.url)
     const { store, close } = await open(proxy.url)
     onTestFinished(async () => {
@@ -243,12 +243,12 @@ describe.skipIf(skipsWithout(redis.name, redis.missingPrivate))('a Redis client 
     expect(await (await receiver.fetch(deliveryOf(message))).json()).toEqual({ ok: true, result: 'duplicate' })
     expect(handled).toHaveLength(2)
     expect(rejections).toEqual([])
-    // The extension that hung is reported, unless another connection answered it.
+    // The extension that hung is reported, unless another connection responded.
     for (const { context } of errors) expect(context.stage).toBe('extend')
   })
 
   test.each(cases)(
-    '%s: while Redis hangs, the answer is 503, and each message is handled once afterwards',
+    '%s: while Redis hangs, the response is 503, and each message is handled once afterwards',
     async (_, open) => {
       const { store, close } = await open(service.url)
       onTestFinished(async () => void (await close()))
@@ -280,7 +280,7 @@ describe.skipIf(skipsWithout(redis.name, redis.missingPrivate))('a full Redis wi
   })
 
   test.each(Object.entries(redisClients))(
-    '%s: while Redis is full, the receiver answers 503, and handles each message once afterwards',
+    '%s: while Redis is full, the receiver responds with 503, and handles each message once afterwards',
     async (_, open) => {
       const { store, close } = await open(service.url)
       onTestFinished(async () => void (await close()))
@@ -296,13 +296,13 @@ describe.skipIf(skipsWithout(redis.name, redis.missingPrivate))('a full Redis wi
       }
       await admin.config('SET', 'maxmemory', '0')
       for (const { status } of await deliver()) expect(status).toBe(200)
-      for (const answer of await deliver()) expect(await answer.json()).toMatchObject({ result: 'duplicate' })
+      for (const response of await deliver()) expect(await response.json()).toMatchObject({ result: 'duplicate' })
       expect(handled).toHaveLength(messages.length)
     },
   )
 
   test.each(Object.entries(redisClients))(
-    '%s: if Redis becomes full while the handler runs, the receiver answers 200, and calls onError',
+    '%s: if Redis becomes full while the handler runs, the receiver responds with 200, and calls onError',
     async (_, open) => {
       const { store, close } = await open(service.url)
       onTestFinished(async () => void (await close()))

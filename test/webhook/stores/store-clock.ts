@@ -10,9 +10,9 @@ export function freshKey(): string {
 
 /** Claims a free delivery, and returns the token. */
 export async function claimed(store: DeliveryStore, key: string, leaseMs: number): Promise<string> {
-  const answer = await store.claim(key, leaseMs)
-  if (answer.state !== 'claimed') expect.unreachable(`expected a free delivery, but it is ${answer.state}`)
-  return answer.token
+  const result = await store.claim(key, leaseMs)
+  if (result.state !== 'claimed') expect.unreachable(`expected a free delivery, but it is ${result.state}`)
+  return result.token
 }
 
 /** Waits for `ms` milliseconds on the clock of the store: until a claim with this lease has expired. */
@@ -25,10 +25,10 @@ export async function waitOnStoreClock(store: DeliveryStore, ms: number): Promis
 /** Claims a delivery as soon as the current claim has expired. */
 export async function claimWhenFree(store: DeliveryStore, key: string, leaseMs = 60_000): Promise<string> {
   for (let attempt = 0; attempt < 200; attempt++) {
-    const answer = await store.claim(key, leaseMs)
-    if (answer.state === 'claimed') return answer.token
-    if (answer.state === 'done') break
-    await wait(Math.min(Math.max(answer.retryMs, 1), 100))
+    const result = await store.claim(key, leaseMs)
+    if (result.state === 'claimed') return result.token
+    if (result.state === 'done') break
+    await wait(Math.min(Math.max(result.retryMs, 1), 100))
   }
   return expect.unreachable(`the claim of ${key} never expired`)
 }

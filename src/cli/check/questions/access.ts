@@ -16,7 +16,7 @@ export const tokenQuestion: Question<Outcome | undefined> = {
     if (outcome === undefined) return cannotTell('no read returned data with the right token')
     if (outcome.status === 401) return asAssumed()
     if (!isReply(outcome) || outcome.status >= 300 || outcome.kind !== 'data') return noData(outcome)
-    const advice = 'the other answers do not prove that your token works: ask the operator of the service'
+    const advice = 'the other results do not prove that your token works: ask the operator of the service'
     return differs('a wrong token gets data', advice, { status: outcome.status })
   },
 }
@@ -32,21 +32,21 @@ function wrongToken(token: string): string {
 export const access: readonly Question[] = [
   {
     id: 'access.address',
-    text: 'address',
-    assumed: 'the service answers',
+    text: 'base URL',
+    assumed: 'the service responds',
     ask: (check) => check.read('getCampaignPoints'),
     judge({ firstReply, probe }) {
       if (firstReply === undefined) return noData(undefined)
-      return asAssumed(probe.options.address.startsWith('https:') ? 'over TLS' : 'without TLS, on this machine')
+      return asAssumed(probe.options.baseUrl.startsWith('https:') ? 'over TLS' : 'without TLS, on this machine')
     },
   },
   {
     id: 'access.path',
-    text: 'path of the address',
+    text: 'path of the base URL',
     assumed: 'ends in /api/v1',
     judge({ probe }) {
-      if (probe.options.address.endsWith('/api/v1')) return asAssumed()
-      return differs('ends differently', 'check CAMPAIGN_BASE_URL: in the interface, the path ends in /api/v1')
+      if (probe.options.baseUrl.endsWith('/api/v1')) return asAssumed()
+      return differs('ends differently', 'check CAMPAIGN_BASE_URL: in the API description, the path ends in /api/v1')
     },
   },
   {

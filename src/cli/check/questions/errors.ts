@@ -24,7 +24,7 @@ function judgeError(outcome: Outcome, statuses: readonly number[]): Finding {
   if (!isReply(outcome)) return noData(outcome)
   const { status, form } = outcome
   const detail = detailOf(outcome)
-  if (statuses.includes(status) && form === 'standard') return asAssumed(`answered HTTP ${status}`, detail)
+  if (statuses.includes(status) && form === 'standard') return asAssumed(`got HTTP ${status}`, detail)
   return differs(describe(outcome), 'handle the error by its class, which depends on the HTTP status only', detail)
 }
 

@@ -90,7 +90,7 @@ async function reasonAgainst(read: ReadWithAssumedNames, names: QueryNames, chec
   for (const argument of READS[read.operation]) {
     const control = await check.send(read.operation, { names, values: { [argument]: `none-${randomUUID()}` } })
     if (!isReply(control)) return control.reason
-    if (isProven(read, control, check.args)) return `another ${argument} gives the same answer`
+    if (isProven(read, control, check.args)) return `another ${argument} gives the same response`
   }
   return undefined
 }

@@ -31,7 +31,7 @@ const needsOf = (operation: ReadOperation) => READS[operation].filter((name) => 
 const shapeOf = (operation: ReadOperation): Question => ({
   id: `shapes.${operation}`,
   text: `data of ${operation}`,
-  assumed: 'fits the interface',
+  assumed: 'fits the API description',
   needs: needsOf(operation),
   ask: (check) => check.read(operation),
   judge(check) {

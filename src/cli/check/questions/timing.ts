@@ -18,7 +18,7 @@ const readTimes: Question<readonly number[]> = {
   },
   judge(_, times) {
     const [median, slowest] = [times[Math.floor(times.length / 2)], times.at(-1)]
-    if (median === undefined || slowest === undefined) return cannotTell('no read was answered')
+    if (median === undefined || slowest === undefined) return cannotTell('no read got a response')
     return asAssumed(`median ${Math.round(median)} ms, slowest ${Math.round(slowest)} ms of ${times.length} reads`)
   },
 }
@@ -29,7 +29,7 @@ const clock: Question = {
   assumed: '',
   judge({ firstReply }) {
     const date = Date.parse(firstReply?.header('date') ?? '')
-    if (firstReply === undefined || Number.isNaN(date)) return cannotTell('the answers have no usable Date header')
+    if (firstReply === undefined || Number.isNaN(date)) return cannotTell('the responses have no usable Date header')
     const seconds = Math.round((date - firstReply.receivedAt) / 1_000)
     if (Math.abs(seconds) <= 1) return asAssumed('less than 2 s')
     return asAssumed(`the service is ${Math.abs(seconds)} s ${seconds > 0 ? 'ahead' : 'behind'}`)

@@ -37,7 +37,7 @@ export const isOutcomeUnknown = ({ awards: { first, second } }: Check): boolean 
     return status < 300 && (kind === 'other' || Number(outcome.code) >= 500)
   })
 
-// The kind is `data` for each body with `success: true`, also without data.
+// The kind is `data` for each body with `success: true`, even without data.
 const isAccepted = (outcome: Outcome | undefined): boolean =>
   isReply(outcome) && outcome.status < 300 && outcome.kind === 'data'
 

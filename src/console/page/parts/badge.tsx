@@ -6,6 +6,6 @@ export const Badge = ({ tone = 'plain', children }: { tone?: Tone; children: Com
   <span class={`badge ${tone}`}>{children}</span>
 )
 
-/** Returns the tone of an HTTP status; `undefined` stands for no answer. */
+/** Returns the tone of an HTTP status; `undefined` stands for no response. */
 export const toneOf = (status: number | undefined): Tone =>
   status === undefined || status >= 500 ? 'bad' : status >= 400 ? 'warn' : status >= 300 ? 'busy' : 'good'

@@ -1,12 +1,8 @@
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, RefObject } from 'preact'
 import { useId, useRef } from 'preact/hooks'
 
-interface ConfirmButtonProps {
-  /** Text of the button that opens the dialog. */
-  readonly label: string
-  /** Name of that button for screen readers. @defaultValue the label */
-  readonly name?: string
-  readonly class?: string
+interface ConfirmDialogProps {
+  readonly dialog: RefObject<HTMLDialogElement | null>
   readonly question: string
   /** The consequences. */
   readonly children: ComponentChildren
@@ -16,31 +12,48 @@ interface ConfirmButtonProps {
   readonly onConfirm: () => unknown
 }
 
-/** A button that asks for confirmation. */
-export function ConfirmButton({ label, name, question, children, yes, no, onConfirm, ...rest }: ConfirmButtonProps) {
-  const dialog = useRef<HTMLDialogElement>(null)
+/** A dialog that asks for confirmation, opened by `dialog.current.showModal()`. */
+export function ConfirmDialog({ dialog, question, children, yes, no, onConfirm }: ConfirmDialogProps) {
   const title = useId()
+  const close = () => dialog.current?.close()
   const confirm = () => {
-    dialog.current?.close()
+    close()
     return onConfirm()
   }
   return (
+    <dialog ref={dialog} aria-labelledby={title}>
+      <h2 id={title}>{question}</h2>
+      <p>{children}</p>
+      <div class="buttons">
+        {/* The first button gets the focus: Enter must not destroy anything. */}
+        <button type="button" onClick={close}>
+          {no}
+        </button>
+        <button type="button" class="danger" onClick={confirm}>
+          {yes}
+        </button>
+      </div>
+    </dialog>
+  )
+}
+
+interface ConfirmButtonProps extends Omit<ConfirmDialogProps, 'dialog'> {
+  /** Text of the button that opens the dialog. */
+  readonly label: string
+  /** Name of that button for screen readers. @defaultValue the label */
+  readonly name?: string
+  readonly class?: string
+}
+
+/** A button that asks for confirmation. */
+export function ConfirmButton({ label, name, class: className, ...dialogProps }: ConfirmButtonProps) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  return (
     <>
-      <button type="button" class={rest.class} aria-label={name} onClick={() => dialog.current?.showModal()}>
+      <button type="button" class={className} aria-label={name} onClick={() => dialog.current?.showModal()}>
         {label}
       </button>
-      <dialog ref={dialog} aria-labelledby={title}>
-        <h2 id={title}>{question}</h2>
-        <p>{children}</p>
-        <div class="buttons">
-          <button type="button" class="danger" onClick={confirm}>
-            {yes}
-          </button>
-          <button type="button" onClick={() => dialog.current?.close()}>
-            {no}
-          </button>
-        </div>
-      </dialog>
+      <ConfirmDialog {...dialogProps} dialog={dialog} />
     </>
   )
 }

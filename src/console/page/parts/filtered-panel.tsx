@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { perform, run } from '../actions.ts'
 import type { LiveList } from '../live.ts'
 import { parameter, setParameter } from '../route.ts'
 import { Empty, Panel } from './panel.tsx'
@@ -10,6 +11,8 @@ export type Chip<Row> = readonly [value: string, label: string, matches: (row: R
 
 interface FilteredPanelProps<Row> {
   readonly title: string
+  /** Name of the list on the server. */
+  readonly name: 'requests' | 'deliveries'
   /** Label of the filter. */
   readonly label: string
   readonly list: LiveList<Row>
@@ -23,7 +26,16 @@ interface FilteredPanelProps<Row> {
 }
 
 /** A list with filters, which are kept in the address. */
-export function FilteredPanel<Row>({ title, label, list, textOf, chips, empty, children }: FilteredPanelProps<Row>) {
+export function FilteredPanel<Row>({
+  title,
+  name,
+  label,
+  list,
+  textOf,
+  chips,
+  empty,
+  children,
+}: FilteredPanelProps<Row>) {
   const find = parameter('find').trim().toLowerCase()
   const found = list.rows.filter((row) => textOf(row).includes(find))
   const all: Chip<Row> = ['', 'All', () => true]
@@ -51,8 +63,18 @@ export function FilteredPanel<Row>({ title, label, list, textOf, chips, empty, c
       </fieldset>
     </>
   )
+  const clear = list.rows.length > 0 && (
+    <button
+      type="button"
+      class="small"
+      aria-label={`Clear the ${name}`}
+      onClick={() => run(() => perform('emptyList', { list: name }), 'The list is empty. The service keeps its state.')}
+    >
+      Clear
+    </button>
+  )
   return (
-    <Panel title={title} filters={filters}>
+    <Panel title={title} filters={filters} tools={clear}>
       {shown.length > 0 ? (
         children(shown)
       ) : (

@@ -24,6 +24,8 @@ export function Form<Name extends string>({ label, onSubmit, children, ...rest }
     try {
       await onSubmit(values)
       setProblem(undefined)
+      // What was submitted is not lost when the form is closed.
+      for (const field of fieldsOf(form.current)) field.defaultValue = field.value
     } catch (error) {
       setProblem(error instanceof Problem ? error : new Problem(messageOf(error)))
     }
@@ -40,6 +42,16 @@ export function Form<Name extends string>({ label, onSubmit, children, ...rest }
     </form>
   )
 }
+
+type TextControl = HTMLInputElement | HTMLTextAreaElement
+
+const fieldsOf = (form: HTMLFormElement | null): TextControl[] => [
+  ...(form?.querySelectorAll<TextControl>('input:not([type=checkbox]), textarea') ?? []),
+]
+
+/** Whether a form has text that was typed and not submitted. */
+export const hasUnsentText = (form: HTMLFormElement): boolean =>
+  fieldsOf(form).some((field) => field.value !== field.defaultValue)
 
 interface FieldProps {
   /** The name of the field in the values of the form and in errors of the server. */

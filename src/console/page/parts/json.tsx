@@ -114,7 +114,7 @@ export function Content({ text }: { text: string }) {
   }
 }
 
-/** The body of a request or an answer. A body that was cut can't be copied. */
+/** The body of a request or a response. A body that was cut can't be copied. */
 export const Body = ({ title, body: { text, bytes, isCut } }: { title: string; body: BodyView }) => (
   <>
     <div class="minor-head">

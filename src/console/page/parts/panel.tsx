@@ -10,13 +10,11 @@ interface PanelProps {
   readonly tools?: ComponentChildren
   /** Filters below the title. */
   readonly filters?: ComponentChildren
-  /** Path of the whole list, if the panel shows a part of it. */
-  readonly all?: string | undefined
   readonly children: ComponentChildren
 }
 
 /** A part of the page with its heading. */
-export function Panel({ title, tools, filters, all, children }: PanelProps) {
+export function Panel({ title, tools, filters, children }: PanelProps) {
   const id = useId()
   return (
     <section class="panel" aria-labelledby={id}>
@@ -24,14 +22,7 @@ export function Panel({ title, tools, filters, all, children }: PanelProps) {
         <h2 id={id}>
           <Text>{title}</Text>
         </h2>
-        <div class="tools">
-          {tools}
-          {all !== undefined && (
-            <Link to={all} class="all" label={`All of ${title.toLowerCase()}`}>
-              All
-            </Link>
-          )}
-        </div>
+        <div class="tools">{tools}</div>
       </header>
       {filters && <div class="filters">{filters}</div>}
       {children}
@@ -56,7 +47,7 @@ export function Item({ title, back, tools, children }: ItemProps) {
     }
   }, [title])
   const close = (
-    <Link to={back} class="close" label="Close">
+    <Link to={back} keepsFilters class="close" label="Close">
       ✕
     </Link>
   )
@@ -73,7 +64,11 @@ export const AbsentItem = ({ title, back, error }: Omit<ItemProps, 'children'> &
     <p class={error === undefined ? 'empty' : 'empty error'} role={error === undefined ? undefined : 'alert'}>
       {error ?? 'Loading'}
     </p>
-    {error !== undefined && <Link to={back}>Back to the list</Link>}
+    {error !== undefined && (
+      <Link to={back} keepsFilters>
+        Back to the list
+      </Link>
+    )}
   </Item>
 )
 

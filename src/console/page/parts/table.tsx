@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { filterQuery, go, latestItem, path } from '../route.ts'
 
 /** The columns of a table by the class of their cells. */
 export type Columns<Row> = Readonly<
@@ -10,7 +11,8 @@ interface TableProps<Row> {
   readonly class: string
   readonly columns: Columns<Row>
   readonly rows: readonly Row[]
-  readonly keyOf: (row: Row) => string
+  /** Returns the path of the item that a row opens. */
+  readonly linkTo: (row: Row) => string
   readonly rowClass?: (row: Row, above: Row | undefined) => string
 }
 
@@ -18,13 +20,16 @@ const ROW_HEIGHT = 30
 /** Number of rows that are rendered above and below the visible ones. */
 const MARGIN = 12
 
-/** A table of any length: it renders only the rows near the visible part of the page. Narrow panels hide columns. */
-export function Table<Row>({ class: name, columns, rows, keyOf, rowClass }: TableProps<Row>) {
+/**
+ * A table of any length: it renders only the rows near the visible part of the list. Narrow lists hide columns. The row of
+ * the open item keeps its place on the screen when the list changes.
+ */
+export function Table<Row>({ class: name, columns, rows, linkTo, rowClass }: TableProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null)
   const [{ from, to, height }, setWindow] = useState({ from: 0, to: 3 * MARGIN, height: ROW_HEIGHT })
   useEffect(() => {
-    const scroller = document.getElementById('main')
     const element = body.current
+    const scroller = element?.closest('.list')
     if (!scroller || !element) return undefined
     const updateWindow = () => {
       const height = element.querySelector<HTMLElement>('tr:not(.gap)')?.offsetHeight || ROW_HEIGHT
@@ -44,6 +49,7 @@ export function Table<Row>({ class: name, columns, rows, keyOf, rowClass }: Tabl
       removeEventListener('resize', updateWindow)
     }
   }, [rows.length])
+  const rememberPlace = useSteadyRow(body, rows, linkTo, height)
   const entries = Object.entries(columns)
   return (
     <table class={name} aria-rowcount={rows.length + 1}>
@@ -61,8 +67,15 @@ export function Table<Row>({ class: name, columns, rows, keyOf, rowClass }: Tabl
         {rows.slice(from, to).map((row, offset) => {
           const index = from + offset
           const above = rows[index - 1]
+          const target = linkTo(row)
           return (
-            <tr key={keyOf(row)} class={rowClass?.(row, above)} aria-rowindex={index + 2}>
+            <tr
+              key={target}
+              class={rowClass?.(row, above)}
+              aria-rowindex={index + 2}
+              onClickCapture={({ currentTarget }) => rememberPlace(target, currentTarget)}
+              onClick={(event) => openRow(event, target)}
+            >
               {entries.map(([column, [, cell]]) => (
                 <td key={column} class={column}>
                   {cell(row, above)}
@@ -75,6 +88,54 @@ export function Table<Row>({ class: name, columns, rows, keyOf, rowClass }: Tabl
       </tbody>
     </table>
   )
+}
+
+/** Opens a row that is clicked outside its link. Selecting text in the row does not open it. */
+function openRow({ target, metaKey, ctrlKey, shiftKey }: MouseEvent, to: string): void {
+  const isHandled = target instanceof Element && target.closest('a, button') !== null
+  if (isHandled || metaKey || ctrlKey || shiftKey || getSelection()?.toString()) return
+  go(to + filterQuery.value)
+}
+
+/**
+ * Keeps the row of the open item, or of the item that was open last, at its place on the screen. An item that was opened by
+ * its address is scrolled into view. Returns a function that remembers the place of a row that is being opened.
+ */
+function useSteadyRow<Row>(
+  body: { readonly current: HTMLElement | null },
+  rows: readonly Row[],
+  linkTo: (row: Row) => string,
+  height: number,
+): (to: string, row: HTMLElement) => void {
+  const place = useRef<{ readonly to: string; readonly top: number }>(undefined)
+  const to = latestItem.value
+  const isOpen = path.value === to
+  const index = to === undefined ? -1 : rows.findIndex((row) => linkTo(row) === to)
+  const topOf = (element: HTMLElement) => element.getBoundingClientRect().top + index * height
+  useLayoutEffect(() => {
+    const scroller = body.current?.closest('.list')
+    // A narrow page hides the list while an item is open.
+    if (!body.current || !scroller || scroller.clientHeight === 0 || to === undefined || index < 0) return
+    const { top, bottom } = scroller.getBoundingClientRect()
+    const now = topOf(body.current)
+    const isVisible = now > top + height && now < bottom - height
+    const target = place.current?.to === to ? place.current.top : isVisible || !isOpen ? now : (top + bottom) / 2
+    if (Math.abs(now - target) >= 1) scroller.scrollTop += now - target
+    place.current = { to, top: topOf(body.current) }
+  })
+  useEffect(() => {
+    const scroller = body.current?.closest('.list')
+    const remember = () => {
+      if (body.current && scroller && scroller.clientHeight > 0 && to !== undefined && index >= 0) {
+        place.current = { to, top: topOf(body.current) }
+      }
+    }
+    scroller?.addEventListener('scroll', remember, { passive: true })
+    return () => scroller?.removeEventListener('scroll', remember)
+  }, [to, index, height])
+  return (opened, row) => {
+    place.current = { to: opened, top: row.getBoundingClientRect().top }
+  }
 }
 
 const Gap = ({ height }: { height: number }) =>

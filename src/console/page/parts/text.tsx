@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { toVisible } from '../../../shared/text/visible-text.ts'
+import { WALLET_ADDRESS } from '../../../shared/wallet-address.ts'
 
 const MAX_SHOWN = 300
 
@@ -19,15 +20,13 @@ export const OneLine = ({ children: text, class: more = '' }: { children: string
 
 /** The name of a user. A wallet address is shortened to its two ends. */
 export const Name = ({ children }: { children: string }) =>
-  WALLET.test(children) ? (
+  WALLET_ADDRESS.test(children) ? (
     <span title={children}>
       {children.slice(0, 4)}…{children.slice(-4)}
     </span>
   ) : (
     <Text>{children}</Text>
   )
-
-const WALLET = /^0x[0-9a-f]{40}$/i
 
 /** Text for screen readers only. */
 export const Hidden = ({ children }: { children: ComponentChildren }) => <span class="hidden">{children}</span>
@@ -39,16 +38,33 @@ const PRECISE = new Intl.DateTimeFormat('en-GB', {
   fractionalSecondDigits: 3,
 })
 const DAY = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' })
+const SHORT_DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
 
 export const clockTime = (ms: number): string => PRECISE.format(ms).slice(0, -4)
 export const dayOf = (ms: number): string => DAY.format(ms)
 
-/** A time of day. The tooltip adds the date; very narrow tables hide the milliseconds. */
+/** Whether a time is on another day than the machine's, because the clock was moved. Fast: tables ask for every row. */
+export function isOtherDay(ms: number): boolean {
+  const start = new Date().setHours(0, 0, 0, 0)
+  return ms < start || ms >= new Date(start).setDate(new Date(start).getDate() + 1)
+}
+
+/** A time of day, with the day if it is not today. Very narrow tables hide the milliseconds or the seconds. */
 export function Time({ ms }: { ms: number }) {
+  const time = PRECISE.format(ms)
   return (
-    <time dateTime={new Date(ms).toISOString()} title={`${dayOf(ms)}, ${PRECISE.format(ms)}`}>
-      {clockTime(ms)}
-      <span class="fraction">{PRECISE.format(ms).slice(-4)}</span>
+    <time dateTime={new Date(ms).toISOString()} title={`${dayOf(ms)}, ${time}`}>
+      {isOtherDay(ms) ? (
+        <>
+          {SHORT_DAY.format(ms)} {time.slice(0, 5)}
+          <span class="fraction">{time.slice(5, 8)}</span>
+        </>
+      ) : (
+        <>
+          {time.slice(0, 8)}
+          <span class="fraction">{time.slice(8)}</span>
+        </>
+      )}
     </time>
   )
 }

@@ -2,7 +2,7 @@ import { perform, run } from '../actions.ts'
 import { aheadMs, deliveries, serviceTime } from '../live.ts'
 import { Link } from '../parts/link.tsx'
 import { Empty, Panel } from '../parts/panel.tsx'
-import { clockTime, dayOf, duration, OneLine, Text } from '../parts/text.tsx'
+import { clockTime, dayOf, duration, OneLine, Text, Time } from '../parts/text.tsx'
 import { pathOf } from '../route.ts'
 
 const STEPS = [
@@ -14,14 +14,14 @@ const STEPS = [
 const MAX_SHOWN = 100
 
 /** The time of the service, buttons that move it, and the scheduled retries. */
-export function Clock({ brief = false }: { brief?: boolean }) {
+export function Clock() {
   const now = serviceTime.value
   const due = deliveries.value.rows
     .flatMap((row) => (row.nextAttemptAt === undefined ? [] : [{ ...row, dueAt: row.nextAttemptAt }]))
     .sort((one, other) => one.dueAt - other.dueAt)
-  const shown = due.slice(0, brief ? 2 : MAX_SHOWN)
+  const shown = due.slice(0, MAX_SHOWN)
   return (
-    <Panel title="Clock" all={brief ? '/clock' : undefined}>
+    <Panel title="Clock">
       <p class="clock">
         <time dateTime={new Date(now).toISOString()}>{clockTime(now)}</time>
         <span class="muted">
@@ -60,10 +60,10 @@ export function Clock({ brief = false }: { brief?: boolean }) {
         {shown.map((row) => (
           <li class="row due" key={row.key}>
             <span class="time">
-              {clockTime(row.dueAt)} <span class="muted">in {duration(row.dueAt - now)}</span>
+              <Time ms={row.dueAt} /> <span class="muted">in {duration(row.dueAt - now)}</span>
             </span>
             <Link to={pathOf('webhooks', 'deliveries', row.key)}>
-              <Text>{row.type}</Text>, retry {row.attempts} of 4
+              <Text>{row.type}</Text>, {row.attempts === 0 ? 'first attempt' : `retry ${row.attempts} of 4`}
             </Link>
             <OneLine class="grow muted path">{`${row.user} → ${row.url}`}</OneLine>
           </li>

@@ -1,20 +1,21 @@
-import type { FaultKind } from 'campaign-client/testing'
+import type { DeliveryFaultKind, FaultKind, FaultOptions } from 'campaign-client/testing'
 import { useState } from 'preact/hooks'
 import type { FaultView } from '../../protocol.ts'
 import { notify, perform, run } from '../actions.ts'
 import { refresh, requests, service } from '../live.ts'
 import { Badge } from '../parts/badge.tsx'
-import { FAULT_KINDS } from '../parts/fault-kinds.ts'
+import { DELIVERY_FAULT_KINDS, FAULT_KINDS } from '../parts/fault-kinds.ts'
 import { Form, SelectField, TextField } from '../parts/form.tsx'
-import { Empty, Facts, Panel } from '../parts/panel.tsx'
+import { Empty, Panel } from '../parts/panel.tsx'
+import { Text } from '../parts/text.tsx'
 import { RequestTable } from './requests.tsx'
 
 /** The faults that are switched on, and a form that switches another one on. */
-export function Faults({ brief = false }: { brief?: boolean }) {
+export function Faults() {
   const affected = requests.value.rows.filter(({ fault }) => fault !== undefined)
   return (
     <>
-      <Panel title="Faults" all={brief ? '/faults' : undefined}>
+      <Panel title="Faults">
         {service.value.faults.length === 0 && <Empty>No fault is switched on.</Empty>}
         <ul class="rows">
           {service.value.faults.map((fault) => (
@@ -23,27 +24,21 @@ export function Faults({ brief = false }: { brief?: boolean }) {
         </ul>
         <FaultForm />
       </Panel>
-      {!brief && (
-        <>
-          <Panel title="Affected calls">
-            {affected.length === 0 ? (
-              <Empty>No fault has affected a call yet.</Empty>
-            ) : (
-              <RequestTable rows={affected} />
-            )}
-          </Panel>
-          <Panel title="Kinds">
-            <Facts facts={Object.values(FAULT_KINDS)} />
-          </Panel>
-        </>
-      )}
+      <Panel title="Affected calls">
+        {affected.length === 0 ? <Empty>No fault has affected a call yet.</Empty> : <RequestTable rows={affected} />}
+      </Panel>
     </>
   )
 }
 
+const nameOf = (options: FaultOptions): string =>
+  (options.on === 'delivery' ? DELIVERY_FAULT_KINDS[options.kind] : FAULT_KINDS[options.kind])[0]
+
 function FaultLine({ fault: { key, options, remaining } }: { fault: FaultView }) {
-  const [name] = FAULT_KINDS[options.kind]
-  const target = options.on === undefined || options.on === '*' ? 'any request' : options.on
+  const name = nameOf(options)
+  const { on = '*' } = options
+  const target = on === '*' ? 'any request' : on === 'delivery' ? 'webhook delivery' : on
+  const only = options.on === 'delivery' ? [options.scope, options.type].filter((part) => part !== undefined) : []
   return (
     <li class="row">
       <Badge tone="warn">{remaining === null ? 'always' : `${remaining} left`}</Badge>
@@ -51,6 +46,8 @@ function FaultLine({ fault: { key, options, remaining } }: { fault: FaultView })
         <strong>{target}</strong>: {name}
         {'status' in options && ` ${options.status}`}
         {'delayMs' in options && `, ${options.delayMs}\u00a0ms`}
+        {'field' in options && <Text>{` ${options.field}`}</Text>}
+        {only.length > 0 && <Text>{`, only ${only.join(' ')}`}</Text>}
       </span>
       <button
         type="button"
@@ -64,16 +61,23 @@ function FaultLine({ fault: { key, options, remaining } }: { fault: FaultView })
   )
 }
 
+type Values = Readonly<Record<'on' | 'times' | 'status' | 'delayMs' | 'field' | 'type', string>>
+
 function FaultForm() {
-  const [kind, setKind] = useState<FaultKind>('status')
+  const [on, setOn] = useState('*')
+  const [chosen, setKind] = useState<FaultKind | DeliveryFaultKind>('status')
+  const kinds: Readonly<Record<string, readonly [name: string, effect: string]>> =
+    on === 'delivery' ? DELIVERY_FAULT_KINDS : FAULT_KINDS
+  const kind = chosen in kinds ? chosen : (Object.keys(kinds)[0] as FaultKind | DeliveryFaultKind)
   const isDelayed = kind === 'delay' || kind === 'drip'
-  const add = async (values: Readonly<Record<'on' | 'times' | 'status' | 'delayMs', string>>) => {
-    const { on, times } = values
+  const add = async ({ times, status, delayMs, field, type }: Values) => {
     await perform('addFault', {
       ...{ on, kind, times: times === '' ? null : Number(times) },
       // JSON has no NaN: the server gets `null` from an empty field and refuses it.
-      ...(kind === 'status' && { status: Number.parseFloat(values.status) }),
-      ...(isDelayed && { delayMs: Number.parseFloat(values.delayMs) }),
+      ...(kind === 'status' && { status: Number.parseFloat(status) }),
+      ...(isDelayed && { delayMs: Number.parseFloat(delayMs) }),
+      ...(kind === 'missing_field' && { field }),
+      ...(type && { type }),
     })
     await refresh()
     notify('The fault was switched on.')
@@ -83,20 +87,34 @@ function FaultForm() {
       <SelectField
         name="on"
         label="On"
-        options={[['*', 'any request'], ...service.value.operations.map((name) => [name, name] as const)]}
+        value={on}
+        onChange={setOn}
+        options={[
+          ['*', 'any request'],
+          ['delivery', 'webhook delivery'],
+          ...service.value.operations.map((name) => [name, name] as const),
+        ]}
       />
       <SelectField
         name="kind"
         label="Kind"
         value={kind}
-        onChange={(value) => setKind(value as FaultKind)}
-        options={Object.entries(FAULT_KINDS).map(([value, [name]]) => [value, name])}
+        onChange={(value) => setKind(value as FaultKind | DeliveryFaultKind)}
+        options={Object.entries(kinds).map(([value, [name]]) => [value, name])}
       />
       {kind === 'status' && <TextField name="status" label="HTTP status" type="number" defaultValue="500" />}
       {isDelayed && <TextField name="delayMs" label="Milliseconds" type="number" defaultValue="2000" />}
+      {kind === 'missing_field' && <TextField name="field" label="Field" defaultValue="event.data.xp" />}
+      {on === 'delivery' && (
+        <SelectField
+          name="type"
+          label="Event"
+          options={['', 'action_completed', 'quest_completed', 'reward_claimed'].map((type) => [type, type || 'any'])}
+        />
+      )}
       <TextField name="times" label="Times" type="number" defaultValue="1" placeholder="always" />
       <button type="submit">Switch on</button>
-      <p class="hint">{FAULT_KINDS[kind][1]}</p>
+      <p class="hint">{kinds[kind]?.[1]}</p>
     </Form>
   )
 }

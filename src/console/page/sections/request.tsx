@@ -1,26 +1,31 @@
-import { useAnswer } from '../actions.ts'
-import { requests } from '../live.ts'
+import { useAction } from '../actions.ts'
+import { deliveries, requests } from '../live.ts'
 import { Badge, toneOf } from '../parts/badge.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { FAULT_KINDS } from '../parts/fault-kinds.ts'
 import { Body, Code, Json } from '../parts/json.tsx'
+import { Link } from '../parts/link.tsx'
 import { AbsentItem, Facts, Item } from '../parts/panel.tsx'
 import { OneLine, Text, Time } from '../parts/text.tsx'
+import { linkTo, titleOf } from './requests.tsx'
+import { DeliveryLines } from './webhooks/deliveries.tsx'
 
-/** A request and its answer, with the reason of a refusal. */
+/** A request and its response, with the reason of a refusal, the attempts of its call and the messages that followed. */
 export function Request({ requestKey: key }: { requestKey: string }) {
   const row = requests.value.rows.find((each) => each.key === key)
-  const { value: request, error } = useAnswer('readRequest', { key }, row?.durationMs)
+  const { value: request, error } = useAction('readRequest', { key }, row?.durationMs)
   if (!request) return <AbsentItem title={`Request ${key}`} back="/requests" error={error} />
-  const { operation, method, path, status, reason, fault, query, headers, body, answer, curl, isFromConsole } = request
+  const { method, path, status, reason, fault, query, headers, body, response, curl, isFromConsole } = request
+  const firstKey = request.firstKey ?? key
+  const attempts = requests.value.rows.filter((each) => each.key === firstKey || each.firstKey === firstKey).reverse()
   return (
     <Item
-      title={operation ?? `${method} ${path}`}
+      title={titleOf(request)}
       back="/requests"
       tools={curl !== undefined && <CopyButton text={curl} label="Copy as curl" />}
     >
       <p class="line">
-        {isFromConsole ? <Badge>console</Badge> : <Badge tone={toneOf(status)}>{status ?? 'no answer'}</Badge>}
+        {isFromConsole ? <Badge>console</Badge> : <Badge tone={toneOf(status)}>{status ?? 'no response'}</Badge>}
         <code class="one-line">
           <OneLine>{`${method} ${path}`}</OneLine>
         </code>
@@ -41,6 +46,25 @@ export function Request({ requestKey: key }: { requestKey: string }) {
           {request.handled ? 'The call took effect.' : 'The call had no effect.'}
         </p>
       )}
+      {attempts.length > 1 && (
+        <>
+          <h3 class="minor">Attempts: the same request, sent again after a failure</h3>
+          <ol class="rows">
+            {attempts.map((each) => (
+              <li class="row" key={each.key}>
+                <Badge tone={toneOf(each.status)}>{each.status ?? 'none'}</Badge>
+                <Link to={linkTo(each)} keepsFilters>
+                  Attempt {each.attempt ?? 1}
+                </Link>
+                <span class="muted">
+                  <Time ms={each.at} />
+                </span>
+              </li>
+            ))}
+          </ol>
+        </>
+      )}
+      <DeliveryLines title="Messages that followed" rows={deliveries.value.rows.filter(({ cause }) => cause === key)} />
       {Object.keys(query).length > 0 && (
         <>
           <h3 class="minor">{isFromConsole ? 'Arguments' : 'Query'}</h3>
@@ -48,14 +72,14 @@ export function Request({ requestKey: key }: { requestKey: string }) {
         </>
       )}
       {body && <Body title="Body" body={body} />}
-      {answer && <Body title="Answer" body={answer.body} />}
+      {response && <Body title="Response" body={response.body} />}
       {!isFromConsole && (
         <details>
           <summary>Headers</summary>
           <h3 class="minor">Request</h3>
           <Json value={headers} />
-          <h3 class="minor">Answer</h3>
-          <Json value={answer?.headers ?? {}} />
+          <h3 class="minor">Response</h3>
+          <Json value={response?.headers ?? {}} />
         </details>
       )}
       {curl !== undefined && (

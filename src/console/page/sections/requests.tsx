@@ -4,9 +4,8 @@ import { Badge, toneOf } from '../parts/badge.tsx'
 import { FAULT_KINDS } from '../parts/fault-kinds.ts'
 import { type Chip, FilteredPanel } from '../parts/filtered-panel.tsx'
 import { Link } from '../parts/link.tsx'
-import { Empty, Panel } from '../parts/panel.tsx'
 import { type Columns, Table } from '../parts/table.tsx'
-import { Name, Text, Time } from '../parts/text.tsx'
+import { isOtherDay, Name, Text, Time } from '../parts/text.tsx'
 import { pathOf } from '../route.ts'
 
 const hasStatus = (first: number) => (row: RequestRow) => Math.floor((row.status ?? 0) / 100) === first
@@ -15,37 +14,26 @@ const CHIPS: readonly Chip<RequestRow>[] = [
   ['2xx', '2xx', hasStatus(2)],
   ['4xx', '4xx', hasStatus(4)],
   ['5xx', '5xx', hasStatus(5)],
-  ['lost', 'No answer', ({ status, isFromConsole }) => status === undefined && !isFromConsole],
+  ['lost', 'No response', ({ status, isFromConsole }) => status === undefined && !isFromConsole],
   ['refused', 'Refused only', ({ reason }) => reason !== undefined],
   ['fault', 'Injected fault', ({ fault }) => fault !== undefined],
   ['console', 'Console', ({ isFromConsole }) => isFromConsole === true],
 ]
 
-const NONE = 'No requests yet. Calls of your code appear here.'
-
 /** The calls that the service has received, newest first. */
-export function Requests({ brief = false }: { brief?: boolean }) {
-  if (!brief) {
-    return (
-      <FilteredPanel
-        title="Requests"
-        label="Filter by operation, argument or reason"
-        list={requests.value}
-        textOf={({ text }) => text}
-        chips={CHIPS}
-        empty={NONE}
-      >
-        {(rows) => <RequestTable rows={rows} />}
-      </FilteredPanel>
-    )
-  }
-  const { rows } = requests.value
-  return (
-    <Panel title="Requests" all="/requests">
-      {rows.length === 0 ? <Empty>{NONE}</Empty> : <RequestTable rows={rows.slice(0, 8)} />}
-    </Panel>
-  )
-}
+export const Requests = () => (
+  <FilteredPanel
+    title="Requests"
+    name="requests"
+    label="Filter by operation, argument or reason"
+    list={requests.value}
+    textOf={({ text }) => text}
+    chips={CHIPS}
+    empty="No requests yet. Calls from your code appear here."
+  >
+    {(rows) => <RequestTable rows={rows} />}
+  </FilteredPanel>
+)
 
 const COLUMNS: Columns<RequestRow> = {
   at: ['Time', ({ at }) => <Time ms={at} />],
@@ -56,10 +44,13 @@ const COLUMNS: Columns<RequestRow> = {
   ],
   operation: [
     'Operation',
-    ({ key, operation, method, path }) => (
-      <Link to={pathOf('requests', key)} class="opens">
-        <Text>{operation ?? `${method} ${path}`}</Text>
-      </Link>
+    (row) => (
+      <>
+        <Link to={linkTo(row)} keepsFilters class="opens">
+          <Text>{titleOf(row)}</Text>
+        </Link>
+        {row.attempt !== undefined && <span class="muted"> · attempt {row.attempt}</span>}
+      </>
     ),
   ],
   subject: [
@@ -99,6 +90,27 @@ const COLUMNS: Columns<RequestRow> = {
   ],
 }
 
+export const titleOf = ({ operation, method, path }: RequestRow): string => operation ?? `${method} ${path}`
+
+export const linkTo = ({ key }: RequestRow): string => pathOf('requests', key)
+
+const callOf = ({ key, firstKey }: RequestRow): string => firstKey ?? key
+
+/** Returns the rows with the attempts of each call together, at the place of the latest attempt. */
+function withAttemptsTogether(rows: readonly RequestRow[]): readonly RequestRow[] {
+  const retried = new Set(rows.flatMap(({ firstKey }) => firstKey ?? []))
+  if (retried.size === 0) return rows
+  const calls = new Map<string, RequestRow[]>()
+  for (const row of rows) calls.set(callOf(row), [...(calls.get(callOf(row)) ?? []), row])
+  return [...calls.values()].flat()
+}
+
 export const RequestTable = ({ rows }: { rows: readonly RequestRow[] }) => (
-  <Table class="requests" columns={COLUMNS} rows={rows} keyOf={({ key }) => key} />
+  <Table
+    class={rows.some(({ at }) => isOtherDay(at)) ? 'requests dated' : 'requests'}
+    columns={COLUMNS}
+    rows={withAttemptsTogether(rows)}
+    linkTo={linkTo}
+    rowClass={(row, above) => (above !== undefined && callOf(row) === callOf(above) ? 'same' : 'first')}
+  />
 )

@@ -1,7 +1,16 @@
+import { computed } from '@preact/signals'
 import { requests, service } from '../live.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { Code } from '../parts/json.tsx'
 import { baseUrl } from '../route.ts'
+
+let hadCalls = false
+
+/** Whether a call from outside the console has arrived. Clearing the list does not change it. */
+export const hasCalls = computed(() => {
+  hadCalls ||= requests.value.rows.some(({ isFromConsole }) => !isFromConsole)
+  return hadCalls
+})
 
 /** How to make the first call. */
 export function Start() {
@@ -26,9 +35,10 @@ export function Start() {
       <p>Run them:</p>
       <Code>node try.mjs</Code>
       <p class="muted">
-        {requests.value.rows.length === 0
-          ? 'Any token works. This panel stays here until the first call arrives.'
-          : 'Any token works. Your calls are arriving.'}
+        {service.value.acceptsAnyToken
+          ? 'Any token works.'
+          : 'The service accepts only the tokens that dev was started with: put one in place of dev.'}{' '}
+        {hasCalls.value ? 'Your calls are arriving.' : 'This panel stays here until the first call arrives.'}
       </p>
       <p class="muted">For the command and your own scripts, in a shell:</p>
       <Code>{`export CAMPAIGN_BASE_URL=${baseUrl} CAMPAIGN_ACCESS_TOKEN=dev`}</Code>

@@ -1,13 +1,22 @@
-import { useRef } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { PATHS } from '../../protocol.ts'
 import { perform, run } from '../actions.ts'
-import { ConfirmButton } from '../parts/confirm-button.tsx'
+import { ConfirmButton, ConfirmDialog } from '../parts/confirm-button.tsx'
+import { Text } from '../parts/text.tsx'
 
 /** Saves the state of the service to a file, loads a file, or resets the service. */
 export function State() {
   const input = useRef<HTMLInputElement>(null)
-  const load = async (files: FileList | null) => {
-    const file = files?.[0]
+  const dialog = useRef<HTMLDialogElement>(null)
+  const [file, setFile] = useState<File>()
+  const choose = (files: FileList | null) => {
+    if (!files?.[0]) return
+    setFile(files[0])
+    dialog.current?.showModal()
+    // Without this, choosing the same file again fires no event.
+    if (input.current) input.current.value = ''
+  }
+  const load = async () => {
     if (!file) return
     await run(
       async () => perform('loadSeed', { seed: parse(await file.text()) }),
@@ -16,8 +25,6 @@ export function State() {
         return `${file.name} was loaded. ${unsigned.length > 0 ? missing : ''}`
       },
     )
-    // Without this, choosing the same file again fires no event.
-    if (input.current) input.current.value = ''
   }
   return (
     <div class="state-actions">
@@ -32,9 +39,13 @@ export function State() {
         type="file"
         accept=".json,application/json"
         hidden
-        onChange={({ currentTarget }) => load(currentTarget.files)}
+        onChange={({ currentTarget }) => choose(currentTarget.files)}
         aria-label="Seed file"
       />
+      <ConfirmDialog dialog={dialog} question="Load this seed?" yes="Load it" no="Cancel" onConfirm={load}>
+        <Text>{file?.name ?? ''}</Text> replaces campaigns, users, awards and webhooks. Requests, deliveries and faults
+        are removed. A webhook keeps its secret only if the seed has a webhook with the same ID.
+      </ConfirmDialog>
       <ConfirmButton
         label="Reset"
         class="small"
@@ -43,7 +54,8 @@ export function State() {
         no="Cancel"
         onConfirm={() => run(() => perform('reset', {}), 'The service was reset.')}
       >
-        This removes progress, awards, requests, deliveries and faults. The clock goes back to now.
+        This removes progress, awards, requests, deliveries, faults, and the webhooks and secrets that you entered. The
+        service is again as <code>dev</code> started it. The clock goes back to now.
       </ConfirmButton>
     </div>
   )

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { ItemView, UserView } from '../../protocol.ts'
-import { perform, run, useAnswer } from '../actions.ts'
+import { perform, run, useAction } from '../actions.ts'
 import { service } from '../live.ts'
 import { Badge } from '../parts/badge.tsx'
 import { ItemsByKind } from '../parts/items-by-kind.tsx'
@@ -15,7 +15,7 @@ interface UserProps {
 
 /** A user with their progress, and buttons that complete tasks. */
 export function User(props: UserProps) {
-  const { value: user, error } = useAnswer('readUser', props, service.value)
+  const { value: user, error } = useAction('readUser', props, service.value)
   const campaign = service.value.campaigns.find(({ pid }) => pid === props.pid)
   if (!user || !campaign) return <AbsentItem title={props.account} back="/users" error={error} />
   const isDone = ({ id }: Pick<ItemView, 'id'>) => user.completed.includes(id)
@@ -23,7 +23,7 @@ export function User(props: UserProps) {
   return (
     <Item title={user.name} back="/users">
       <p class="line muted">
-        <Text>{user.account}</Text> on <Text>{user.platform}</Text> in <Text>{campaign.name}</Text>
+        User ID <Text>{user.account}</Text> on <Text>{user.platform}</Text> in <Text>{campaign.name}</Text>
       </p>
       <dl class="figures">
         <Figure name="Total XP">{amount(user.total)}</Figure>
@@ -61,7 +61,7 @@ export function User(props: UserProps) {
           ['Alias', user.alias],
           ['Wallet', user.wallet],
           ['E-mail', user.email],
-          ['Accounts', user.profiles.map(({ account, platform }) => `${account} on ${platform}`).join(', ')],
+          ['Linked accounts', user.profiles.map(({ account, platform }) => `${account} on ${platform}`).join(', ')],
           ['Referred by', user.referrer ?? ''],
           ['Referral link', user.ref_id],
           ['Rewards', user.rewards.map(({ id, reward }) => `${id} (${reward})`).join(', ')],

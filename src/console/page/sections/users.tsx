@@ -1,5 +1,5 @@
 import type { CampaignView, UserRow } from '../../protocol.ts'
-import { useAnswer } from '../actions.ts'
+import { useAction } from '../actions.ts'
 import { service } from '../live.ts'
 import { Link } from '../parts/link.tsx'
 import { Empty, Panel } from '../parts/panel.tsx'
@@ -11,12 +11,12 @@ import { parameter, pathOf, setParameter } from '../route.ts'
 const MAX_SHOWN = 10_000
 
 /** The users of a campaign by rank. */
-export function Users({ brief = false }: { brief?: boolean }) {
+export function Users() {
   const { campaigns } = service.value
   const campaign = campaigns.find(({ pid }) => pid === parameter('pid')) ?? campaigns[0]
-  const filters = (campaigns.length > 1 || !brief) && (
+  const filters = (
     <>
-      {!brief && <SearchField label="Filter by account, name or team" />}
+      <SearchField label="Filter by user ID, name or team" />
       {campaigns.length > 1 && (
         <select
           aria-label="Campaign"
@@ -33,11 +33,11 @@ export function Users({ brief = false }: { brief?: boolean }) {
     </>
   )
   return (
-    <Panel title="Users" filters={filters} all={brief ? '/users' : undefined}>
+    <Panel title="Users" filters={filters}>
       {campaign ? (
         <>
           <p class="line">
-            <Link to={pathOf('users', campaign.pid)}>
+            <Link to={pathOf('users', campaign.pid)} keepsFilters>
               <Text>{campaign.name}</Text>
             </Link>
             <span class="muted">
@@ -45,7 +45,7 @@ export function Users({ brief = false }: { brief?: boolean }) {
               {amount(campaign.points)} XP
             </span>
           </p>
-          <UserTable campaign={campaign} find={brief ? '' : parameter('find')} limit={brief ? 6 : MAX_SHOWN} />
+          <UserTable campaign={campaign} find={parameter('find')} />
         </>
       ) : (
         <Empty>There is no campaign. Load a seed with a campaign.</Empty>
@@ -60,16 +60,15 @@ const numberOf = ({ items }: CampaignView, wanted: 'task' | 'quest'): number =>
 interface UserTableProps {
   readonly campaign: CampaignView
   readonly find: string
-  readonly limit: number
 }
 
-function UserTable({ campaign, find, limit }: UserTableProps) {
-  const { value, error } = useAnswer('listUsers', { pid: campaign.pid, find, limit }, service.value)
+function UserTable({ campaign, find }: UserTableProps) {
+  const { value, error } = useAction('listUsers', { pid: campaign.pid, find, limit: MAX_SHOWN }, service.value)
   if (!value) return <Empty>{error ?? 'Loading'}</Empty>
   if (value.found === 0) return <Empty>{find ? 'No user matches the filter.' : 'There are no users yet.'}</Empty>
   return (
     <>
-      <Table class="users" columns={columnsOf(campaign)} rows={value.users} keyOf={linkTo} />
+      <Table class="users" columns={columnsOf(campaign)} rows={value.users} linkTo={linkTo} />
       {value.found > value.users.length && (
         <p class="more muted">
           The first {amount(value.users.length)} of {amount(value.found)}, by rank
@@ -96,13 +95,13 @@ const columnsOf = (campaign: CampaignView): Columns<UserRow> => ({
   name: [
     'Name',
     (user) => (
-      <Link to={linkTo(user)} class="opens">
+      <Link to={linkTo(user)} keepsFilters class="opens">
         <Name>{user.name}</Name>
       </Link>
     ),
   ],
   account: [
-    'Account',
+    'User ID',
     ({ account, platform }) => (
       <>
         <Name>{account}</Name>

@@ -1,9 +1,7 @@
 import { hasMethod } from '../../../shared/type-checks.ts'
-import { SIGNATURE_HEADER } from '../read-message.ts'
-import type { ReceiverCore } from '../receiver-core.ts'
-import type { BodyRead } from '../request-body.ts'
-import { lengthHeader, type NodeRequest } from './node.ts'
-import { discardRest, type NodeReadable, readStream, wasRead } from './node-stream.ts'
+import { type BodyRead, SIGNATURE_HEADER } from '../message.ts'
+import type { Receiver } from '../receiver.ts'
+import { discardRest, isEmpty, lengthHeader, type NodeReadable, type NodeRequest, readStream, wasRead } from './node.ts'
 
 /** The members of a Fastify request that the plugin uses. */
 export interface FastifyWebhookRequest {
@@ -27,6 +25,9 @@ export interface FastifyScope {
     contentType: string,
     parser: (request: unknown, payload: NodeReadable, done: (error: Error | null, body?: unknown) => void) => void,
   ): unknown
+  setErrorHandler(
+    handler: (error: Error, request: FastifyWebhookRequest, reply: FastifyWebhookReply) => Promise<unknown>,
+  ): unknown
   all(path: string, handler: (request: FastifyWebhookRequest, reply: FastifyWebhookReply) => Promise<unknown>): unknown
 }
 
@@ -41,30 +42,41 @@ const CONSUMED: BodyRead = {
     'consumes bodies. Exclude the route of the receiver from it, or return another stream from preParsing.',
 }
 
-export function fastifyAdapter(core: ReceiverCore): FastifyPlugin {
+export function fastifyAdapter(receiver: Receiver): FastifyPlugin {
+  const handle = (request: FastifyWebhookRequest, reply: FastifyWebhookReply): Promise<unknown> => {
+    // Prefer the payload, which the parser sets as `body`: a hook may have replaced the raw stream. A request without a
+    // body has no payload.
+    const stream = hasMethod(request.body, 'resume') ? (request.body as NodeReadable) : request.raw
+    return receiver.accept(
+      {
+        method: request.method,
+        signature: request.headers[SIGNATURE_HEADER],
+        contentLength: lengthHeader(request),
+        async readBody(limits) {
+          if (isEmpty(stream)) return { ok: true, bytes: new Uint8Array() }
+          return wasRead(stream) ? CONSUMED : readStream(stream, limits)
+        },
+      },
+      ({ status, headers, body }) => {
+        reply.code(status)
+        for (const [name, value] of Object.entries(headers)) reply.header(name, value)
+        discardRest(stream)
+        return reply.send(body)
+      },
+    )
+  }
   return async (scope) => {
-    // Both calls affect only the scope of the plugin. The parser reads nothing: the receiver reads the body.
+    // These calls affect only the scope of the plugin. The parser reads nothing: the receiver reads the body.
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
-
-    scope.all('/', async (request, reply) => {
-      // Prefer the payload, which the parser sets as `body`: a hook may have replaced the raw stream. A request without a
-      // body has no payload.
-      const stream = hasMethod(request.body, 'resume') ? (request.body as NodeReadable) : request.raw
-      return core.accept(
-        {
-          method: request.method,
-          signature: request.headers[SIGNATURE_HEADER],
-          contentLength: lengthHeader(request),
-          readBody: async (limits) => (wasRead(stream) ? CONSUMED : readStream(stream, limits)),
-        },
-        (answer) => {
-          reply.code(answer.status)
-          for (const [name, value] of Object.entries(answer.headers)) reply.header(name, value)
-          discardRest(stream)
-          return reply.send(answer.body)
-        },
-      )
+    // Fastify refuses some content types before it calls the parser. The receiver needs none of them.
+    scope.setErrorHandler(async (error, request, reply) => {
+      if (!isContentTypeError(error)) throw error
+      return handle(request, reply)
     })
+    scope.all('/', handle)
   }
 }
+
+const isContentTypeError = (error: unknown): boolean =>
+  (error as { code?: unknown } | null)?.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE'

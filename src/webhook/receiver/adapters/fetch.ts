@@ -1,9 +1,8 @@
 import { hasMethod, typeName } from '../../../shared/type-checks.ts'
-import { SIGNATURE_HEADER } from '../read-message.ts'
-import type { ReceiverCore } from '../receiver-core.ts'
-import { BodyCollector, type BodyLimits, type BodyRead } from '../request-body.ts'
+import { BodyCollector, type BodyLimits, type BodyRead, SIGNATURE_HEADER } from '../message.ts'
+import type { Receiver } from '../receiver.ts'
 
-/** The context of a runtime, such as `ctx` of Workers. `waitUntil` keeps the runtime alive after the answer. */
+/** The context of a runtime, such as `ctx` of Workers. `waitUntil` keeps the runtime alive after the response. */
 export interface WaitUntilContext {
   waitUntil(work: Promise<unknown>): void
 }
@@ -11,10 +10,10 @@ export interface WaitUntilContext {
 /** See `WebhookReceiver.fetch`. Only `waitUntil` of the second argument is used. */
 export type FetchHandler = (request: Request, context?: WaitUntilContext | object) => Promise<Response>
 
-export function fetchAdapter(core: ReceiverCore): FetchHandler {
+export function fetchAdapter(receiver: Receiver): FetchHandler {
   return async (request, context) => {
     requireRequest(request)
-    return core.accept(
+    return receiver.accept(
       {
         method: request.method,
         signature: request.headers.get(SIGNATURE_HEADER),

@@ -1,7 +1,6 @@
-import { SIGNATURE_HEADER } from '../read-message.ts'
-import type { ReceiverCore, RequestLimits } from '../receiver-core.ts'
-import { type BodyRead, wholeBody } from '../request-body.ts'
-import type { WebhookAnswer } from '../webhook-answer.ts'
+import { type BodyRead, SIGNATURE_HEADER, wholeBody } from '../message.ts'
+import type { Receiver, RequestLimits } from '../receiver.ts'
+import type { WebhookResponse } from '../responses.ts'
 
 /**
  * The members of an event that the receiver uses. Events of API Gateway REST (payload 1.0) and HTTP APIs (1.0 and 2.0),
@@ -23,7 +22,7 @@ export interface LambdaContext {
   getRemainingTimeInMillis?(): number
 }
 
-/** The answer. A load balancer with multi-value headers gets `multiValueHeaders`, because it ignores `headers`. */
+/** The response. A load balancer with multi-value headers gets `multiValueHeaders`, because it ignores `headers`. */
 export interface LambdaHttpResult {
   statusCode: number
   /** Load balancers only. */
@@ -39,10 +38,10 @@ export type LambdaHandler = (event: LambdaHttpEvent, context?: LambdaContext) =>
 
 /** The handler is aborted this long before the end of the invocation. */
 const STOP_MS = 2000
-/** The answer is sent this long before the end of the invocation. */
-const ANSWER_MS = 500
+/** The response is sent this long before the end of the invocation. */
+const RESPOND_MS = 500
 
-export function lambdaAdapter(core: ReceiverCore): LambdaHandler {
+export function lambdaAdapter(receiver: Receiver): LambdaHandler {
   return async (event, context) => {
     const method = requestContext(event).http?.method ?? event?.httpMethod
     if (typeof method !== 'string') {
@@ -51,14 +50,14 @@ export function lambdaAdapter(core: ReceiverCore): LambdaHandler {
           'a load balancer or a function URL.',
       )
     }
-    return core.accept(
+    return receiver.accept(
       {
         method,
         signature: headerValues(event, SIGNATURE_HEADER),
         readBody: async ({ maxBytes }) => readEventBody(event, maxBytes),
       },
-      (answer) => result(event, answer),
-      { ...limitsOf(context, core.settings.maxRunMs), answerAfterRecording: true },
+      (response) => result(event, response),
+      { ...limitsOf(context, receiver.settings.maxRunMs), respondAfterRecording: true },
     )
   }
 }
@@ -70,10 +69,10 @@ function requestContext(event: LambdaHttpEvent): { http?: { method?: unknown }; 
 
 function limitsOf(context: LambdaContext | undefined, maxRunMs: number): RequestLimits {
   const remainingMs = context?.getRemainingTimeInMillis?.()
-  if (remainingMs === undefined) return { runMs: maxRunMs, answerMs: maxRunMs + STOP_MS - ANSWER_MS }
+  if (remainingMs === undefined) return { runMs: maxRunMs, respondMs: maxRunMs + STOP_MS - RESPOND_MS }
   // If little time is left, both margins are shorter. The default time limit of Lambda is 3 s.
   const runMs = Math.min(maxRunMs, remainingMs - Math.min(STOP_MS, remainingMs * 0.4))
-  return { runMs, answerMs: runMs + Math.min(STOP_MS - ANSWER_MS, remainingMs * 0.3) }
+  return { runMs, respondMs: runMs + Math.min(STOP_MS - RESPOND_MS, remainingMs * 0.3) }
 }
 
 /** Returns all values of a header. REST APIs and load balancers do not convert its name to lower case. */
@@ -118,7 +117,7 @@ const STATUS_TEXT: Readonly<Record<number, string>> = {
   503: 'Service Unavailable',
 }
 
-function result(event: LambdaHttpEvent, { status, headers, body }: WebhookAnswer): LambdaHttpResult {
+function result(event: LambdaHttpEvent, { status, headers, body }: WebhookResponse): LambdaHttpResult {
   const base = { statusCode: status, body, isBase64Encoded: false }
   if (!requestContext(event).elb) return { ...base, headers: { ...headers } }
   const statusDescription = `${status} ${STATUS_TEXT[status]}`

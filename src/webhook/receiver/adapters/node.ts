@@ -1,17 +1,31 @@
+import { startTimer } from '../../../shared/timers.ts'
 import { typeName } from '../../../shared/type-checks.ts'
-import { SIGNATURE_HEADER } from '../read-message.ts'
-import type { ReceiverCore } from '../receiver-core.ts'
-import { type BodyLimits, type BodyRead, rawBytes, wholeBody } from '../request-body.ts'
-import type { WebhookAnswer } from '../webhook-answer.ts'
+import type { Deadline } from '../deadline.ts'
 import {
-  discardRest,
-  isBeingRead,
-  isUnread,
-  type NodeReadable,
-  readStream,
-  waitForEnd,
-  wasRead,
-} from './node-stream.ts'
+  BodyCollector,
+  type BodyFailure,
+  type BodyLimits,
+  type BodyRead,
+  rawBytes,
+  SIGNATURE_HEADER,
+  wholeBody,
+} from '../message.ts'
+import type { Receiver } from '../receiver.ts'
+import type { WebhookResponse } from '../responses.ts'
+
+/** The members of a Node readable stream that the receiver uses. Projects without Node's types can compile this type. */
+export interface NodeReadable {
+  readonly destroyed?: boolean
+  readonly readableDidRead?: boolean
+  readonly readableEnded?: boolean
+  readonly readableFlowing?: boolean | null
+  on(event: string, listener: (...values: unknown[]) => void): unknown
+  removeListener(event: string, listener: (...values: unknown[]) => void): unknown
+  listenerCount?(event: string): number
+  read?(): unknown
+  resume(): unknown
+  destroy(): unknown
+}
 
 /** The members of an `IncomingMessage` that the receiver uses. Requests of Express, Nest and http2 have them too. */
 export interface NodeRequest extends NodeReadable {
@@ -32,18 +46,18 @@ export interface NodeResponse {
 /** See `WebhookReceiver.node`. Resolves after `response.end()`. */
 export type NodeHandler = (request: NodeRequest, response: NodeResponse) => Promise<void>
 
-export function nodeAdapter(core: ReceiverCore): NodeHandler {
+export function nodeAdapter(receiver: Receiver): NodeHandler {
   return async (request, response) => {
     requireArguments(request, response)
-    return core.accept(
+    return receiver.accept(
       {
         method: request.method ?? '',
         signature: request.headers[SIGNATURE_HEADER],
         contentLength: lengthHeader(request),
         readBody: (limits) => readNodeBody(request, limits),
       },
-      (answer) => {
-        send(response, answer)
+      (result) => {
+        send(response, result)
         discardRest(request)
       },
     )
@@ -67,12 +81,12 @@ export function lengthHeader({ headers }: Pick<NodeRequest, 'headers'>): string 
   return typeof length === 'string' ? length : undefined
 }
 
-function send(response: NodeResponse, answer: WebhookAnswer): void {
-  // A framework with its own timeout may have answered before.
+function send(response: NodeResponse, { status, headers, body }: WebhookResponse): void {
+  // A framework with its own timeout may have responded before.
   if (response.headersSent) return
-  response.statusCode = answer.status
-  for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, value)
-  response.end(answer.body)
+  response.statusCode = status
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+  response.end(body)
 }
 
 /**
@@ -92,12 +106,13 @@ async function readNodeBody(request: NodeRequest, limits: BodyLimits): Promise<B
   }
   const stored = storedBytes(request)
   if (stored !== undefined) return wholeBody(stored, limits.maxBytes)
+  if (isEmpty(request)) return { ok: true, bytes: new Uint8Array() }
   if (!wasRead(request)) return readStream(request, limits)
   return {
     ok: false,
     reason: 'body_not_raw',
     detail:
-      request.body === undefined
+      property(request, 'body') === undefined
         ? 'The request stream was read before the receiver, and its bytes are lost. Mount the receiver before any ' +
           'middleware that reads the body.'
         : "req.body is parsed: a body parser (express.json(), Nest's default, Next's bodyParser) ran before the " +
@@ -106,4 +121,117 @@ async function readNodeBody(request: NodeRequest, limits: BodyLimits): Promise<B
   }
 }
 
-const storedBytes = ({ rawBody, body }: NodeRequest): Uint8Array | undefined => rawBytes(rawBody) ?? rawBytes(body)
+const storedBytes = (request: NodeRequest): Uint8Array | undefined =>
+  rawBytes(property(request, 'rawBody')) ?? rawBytes(property(request, 'body'))
+
+/** Reads a property. The getter of a host throws if it cannot parse the body, and then there is none. */
+function property(request: NodeRequest, name: 'rawBody' | 'body'): unknown {
+  try {
+    return request[name]
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether the stream ended without any data: a request without a body, with `optimizeEmptyRequests` of node:http. */
+export function isEmpty(stream: NodeReadable): boolean {
+  return stream.readableEnded === true && stream.readableDidRead === false
+}
+
+/** Whether something was read from the stream. If so, the remaining bytes are not the whole body. */
+export function wasRead(stream: NodeReadable): boolean {
+  return stream.readableDidRead === true || stream.readableEnded === true
+}
+
+/** Whether nothing was read from the stream. False if the object does not have `readableDidRead`. */
+export function isUnread(stream: NodeReadable): boolean {
+  return stream.readableDidRead === false && stream.readableEnded !== true && stream.destroyed !== true
+}
+
+/** Whether other code is reading the stream. */
+export function isBeingRead(stream: NodeReadable): boolean {
+  return stream.readableFlowing === true && stream.readableEnded === false && stream.destroyed !== true
+}
+
+/**
+ * Waits until the stream has ended.
+ *
+ * @param onData - receives each chunk; returns a failure to stop waiting
+ */
+export function waitForEnd(
+  stream: NodeReadable,
+  deadline: Deadline,
+  onData?: (chunk: unknown) => BodyFailure | undefined,
+): Promise<BodyFailure | undefined> {
+  return new Promise((resolve) => {
+    const onAborted = (): void => stop({ ok: false, reason: 'body_aborted' })
+    const listeners: [event: string, listener: (...values: unknown[]) => void][] = [
+      ['end', () => stop(undefined)],
+      ['error', onAborted],
+      ['aborted', onAborted],
+      ['close', onAborted],
+    ]
+    if (onData) {
+      const onChunk = (chunk: unknown): void => {
+        const failure = onData(chunk)
+        if (failure) stop(failure)
+      }
+      listeners.push(['data', onChunk])
+    }
+    function stop(failure: BodyFailure | undefined): void {
+      for (const [event, listener] of listeners) stream.removeListener(event, listener)
+      resolve(failure)
+    }
+    deadline.onPassed(() => stop({ ok: false, reason: 'body_timeout' }))
+    for (const [event, listener] of listeners) stream.on(event, listener)
+  })
+}
+
+/** Makes the stream emit `data`. A stream with a `readable` listener emits `data` only when `read()` is called. */
+function startReading(stream: NodeReadable): void {
+  if ((stream.listenerCount?.('readable') ?? 0) === 0) {
+    stream.resume()
+    return
+  }
+  const readAll = (): void => {
+    while ((stream.read?.() ?? null) !== null);
+  }
+  stream.on('readable', readAll)
+  readAll()
+}
+
+/**
+ * Reads a stream to its end. Uses listeners, because leaving a `for await` loop destroys the stream, and with it the
+ * connection on which the response is sent.
+ */
+export async function readStream(stream: NodeReadable, { maxBytes, deadline }: BodyLimits): Promise<BodyRead> {
+  // Never removed, because an error without a listener would end the process.
+  stream.on('error', () => {})
+  // A destroyed stream emits no events.
+  if (stream.destroyed) return { ok: false, reason: 'body_aborted' }
+  const collector = new BodyCollector(maxBytes)
+  const ended = waitForEnd(stream, deadline, (chunk) => collector.add(chunk))
+  startReading(stream)
+  return (await ended) ?? { ok: true, bytes: collector.bytes() }
+}
+
+const MAX_REST_BYTES = 1_048_576
+const MAX_REST_MS = 5000
+
+/**
+ * Reads and drops the rest of a body after the response, within limits. Closing the connection at once would reset it, and the
+ * sender would often not see the response.
+ */
+export function discardRest(stream: NodeReadable): void {
+  if (stream.readableEnded || stream.destroyed) return
+  let left = MAX_REST_BYTES
+  const cancel = startTimer(MAX_REST_MS, () => stream.destroy())
+  stream.on('error', cancel)
+  stream.on('end', cancel)
+  stream.on('close', cancel)
+  stream.on('data', (chunk) => {
+    left -= rawBytes(chunk)?.byteLength ?? 0
+    if (left < 0) stream.destroy()
+  })
+  startReading(stream)
+}

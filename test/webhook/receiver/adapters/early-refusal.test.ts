@@ -90,7 +90,7 @@ describe.each(Object.entries(servers))('%s: a malformed signature header', (_, s
     expect(handled).toHaveLength(1)
   })
 
-  test('is answered without a connection reset when the body has 400 KB', async () => {
+  test('gets a response without a connection reset when the body has 400 KB', async () => {
     const { receiver } = observedReceiver()
     const port = await start(receiver)
     for (let sent = 0; sent < 10; sent++) {
@@ -103,7 +103,7 @@ describe.each(Object.entries(servers))('%s: a malformed signature header', (_, s
     }
   })
 
-  test('is answered 401 to a call of fetch()', async () => {
+  test('gets 401 when fetch() sent it', async () => {
     const { receiver, rejections } = observedReceiver()
     const url = `http://127.0.0.1:${await start(receiver)}${PATH}`
     for (let sent = 0; sent < 5; sent++) {

@@ -3,6 +3,7 @@ import fastify, { type FastifyInstance, type FastifyRequest, type FastifyServerO
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { activity, HEADER, sign, signedHeaders, WELL_FORMED } from '../../signed-message.ts'
 import { type ObservedReceiver, observedReceiver } from '../observed-receiver.ts'
+import { rawConnection } from './raw-connection.ts'
 
 interface Mounted extends ObservedReceiver {
   app: FastifyInstance
@@ -61,6 +62,41 @@ describe('Fastify 5', () => {
   ])('the content type %s is accepted', async (type) => {
     const { post } = await mounted()
     expect((await post(message(), { 'content-type': type })).status).toBe(200)
+  })
+
+  test.each(['x', 'json', ';', 'application/', 'application/json, text/plain', 'a/b/c', '*', '*/*', 'ü/json'])(
+    'the odd content type %j, which Fastify refuses, does not matter',
+    async (type) => {
+      const { post, handled, rejections } = await mounted()
+      const body = message()
+      expect((await post(body, { 'content-type': type })).status).toBe(200)
+      expect(handled).toHaveLength(1)
+      expect((await post(body, { 'content-type': type, ...WELL_FORMED })).status).toBe(401)
+      expect(rejections).toMatchObject([{ reason: 'signature_mismatch' }])
+    },
+  )
+
+  test('an error of a hook of the application stays an error of the application', async () => {
+    const { post, handled, errors } = await mounted({}, (app) => {
+      app.addHook('preParsing', async () => {
+        throw Object.assign(new Error('not today'), { statusCode: 418 })
+      })
+    })
+    const response = await post(message())
+    expect([response.status, await response.json()]).toMatchObject([418, { message: 'not today' }])
+    expect([handled, errors]).toEqual([[], []])
+  })
+
+  test('an empty request is refused by its signature, even on a server with optimizeEmptyRequests', async () => {
+    const { url, rejections, errors } = await mounted({ http: { optimizeEmptyRequests: true } } as object)
+    const { port } = new URL(url)
+    const { socket, received, closed } = await rawConnection(Number(port))
+    const [name, value] = Object.entries(WELL_FORMED)[0] as [string, string]
+    socket.write(`POST /webhooks/campaign HTTP/1.1\r\nhost: a\r\n${name}: ${value}\r\nconnection: close\r\n\r\n`)
+    await closed
+    expect(received()).toMatch(/^HTTP\/1\.1 401 /)
+    expect(rejections).toMatchObject([{ reason: 'signature_mismatch' }])
+    expect(errors).toEqual([])
   })
 
   test('a message without a content type is handled', async () => {

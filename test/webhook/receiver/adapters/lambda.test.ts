@@ -158,7 +158,7 @@ describe('headers', () => {
   })
 })
 
-describe('the form of the answer', () => {
+describe('the form of the response', () => {
   test('each source gets the fields that it reads', async () => {
     const shapes: Record<string, string[]> = {}
     for (const source of Object.keys(SOURCES)) {
@@ -200,7 +200,7 @@ describe('the form of the answer', () => {
 describe('time limits', () => {
   const SOURCE = 'function URL'
 
-  test('the answer waits for the handler after deadlineMs', async () => {
+  test('the response waits for the handler after deadlineMs', async () => {
     const running = deferred()
     const { receiver } = observedReceiver({ deadlineMs: 1000, handle: () => running.promise })
     const answer = receiver.lambda(eventOf(SOURCE, message()))
@@ -259,7 +259,7 @@ describe('time limits', () => {
     [30_000, 29_500],
     [3000, 2700],
   ])(
-    'with %d ms left, the answer is sent after %d ms if the handler ignores its signal',
+    'with %d ms left, the response is sent after %d ms if the handler ignores its signal',
     async (remainingMs, answeredAt) => {
       // The time limit starts when the event arrives, not when the secret does.
       const secret = () => new Promise<string>((resolve) => setTimeout(() => resolve(SECRET), 1000))

@@ -1,10 +1,13 @@
-import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 
 /** Starts a server on loopback for the test. */
-export async function serve(listener: RequestListener): Promise<{ url: string; port: number; server: Server }> {
-  const server = createServer(listener)
+export async function serve(
+  listener: RequestListener,
+  options: ServerOptions = {},
+): Promise<{ url: string; port: number; server: Server }> {
+  const server = createServer(options, listener)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(async () => {
     server.closeAllConnections()

@@ -45,7 +45,7 @@ describe('Next', () => {
   test.each([
     [false, 200],
     [true, 500],
-  ])('an API route with bodyParser %s is answered %d', async (bodyParser, status) => {
+  ])('an API route with bodyParser %s gets %d', async (bodyParser, status) => {
     const { receiver, errors } = observedReceiver()
     const { url } = await serve(pagesRoute(receiver.node, { bodyParser }))
     const body = JSON.stringify(activity())

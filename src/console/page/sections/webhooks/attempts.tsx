@@ -1,58 +1,53 @@
 import type { DeliveryAttempt } from 'campaign-client/testing'
-import { DELIVERY_DELAYS_MS } from '../../../../shared/delivery-schedule.ts'
 import type { DeliveryRow } from '../../../protocol.ts'
 import { serviceTime } from '../../live.ts'
 import { Badge } from '../../parts/badge.tsx'
+import { DELIVERY_FAULT_KINDS } from '../../parts/fault-kinds.ts'
 import { duration, Text, Time } from '../../parts/text.tsx'
 
 const NAMES = ['First attempt', '1st retry', '2nd retry', '3rd retry', '4th retry'] as const
 
-/** The attempts of a delivery, past and future. */
+/** The attempts of a delivery that were made, and the next one. */
 export const Attempts = ({ delivery, made }: { delivery: DeliveryRow; made: readonly DeliveryAttempt[] }) => (
   <ol class="timeline" aria-label="Attempts">
-    {NAMES.slice(0, delivery.isTest ? 1 : undefined).map((name, index) => {
-      const attempt = made[index]
-      return attempt ? (
-        <li key={name} class={attempt.ok ? 'good' : 'bad'}>
-          <div class="when">
-            <strong>{name}</strong>
-            <span class="muted">
-              <Time ms={attempt.at} />
-            </span>
-          </div>
+    {made.map((attempt, index) => (
+      <li key={NAMES[index]} class={attempt.ok ? 'good' : 'bad'}>
+        <div class="when">
+          <strong>{NAMES[index]}</strong>
+          <span class="muted">
+            <Time ms={attempt.at} />
+          </span>
+          {attempt.fault && <Badge tone="busy">{`fault: ${DELIVERY_FAULT_KINDS[attempt.fault][0]}`}</Badge>}
+        </div>
+        <p class="what">
+          <Badge tone={attempt.ok ? 'good' : 'bad'}>{attempt.status ?? 'no response'}</Badge>
+          <code>
+            <Text>{attempt.error ?? (attempt.response || '(empty)')}</Text>
+          </code>
+        </p>
+        {attempt.copy && (
           <p class="what">
-            <Badge tone={attempt.ok ? 'good' : 'bad'}>{attempt.status ?? 'no answer'}</Badge>
-            <code>
-              <Text>{attempt.error ?? (attempt.answer || '(empty)')}</Text>
-            </code>
+            <Badge tone={attempt.copy.ok ? 'good' : 'bad'}>{attempt.copy.status ?? 'no response'}</Badge>
+            <span class="muted">to the same message, sent a second time</span>
           </p>
-        </li>
-      ) : (
-        <FutureAttempt key={name} name={name} index={index} delivery={delivery} />
-      )
-    })}
+        )}
+      </li>
+    ))}
+    {delivery.state === 'pending' && (
+      <li class="next">
+        <div class="when">
+          <strong>{NAMES[made.length]}</strong>
+          <span class="muted">
+            {delivery.nextAttemptAt === undefined ? (
+              'sending'
+            ) : (
+              <>
+                in {duration(delivery.nextAttemptAt - serviceTime.value)}, at <Time ms={delivery.nextAttemptAt} />
+              </>
+            )}
+          </span>
+        </div>
+      </li>
+    )}
   </ol>
 )
-
-function FutureAttempt({ name, index, delivery }: { name: string; index: number; delivery: DeliveryRow }) {
-  const { state, attempts, nextAttemptAt: at } = delivery
-  const isNext = state === 'pending' && index === attempts
-  return (
-    <li class={isNext ? 'next' : 'unused'}>
-      <div class="when">
-        <strong>{name}</strong>
-        <span class="muted">
-          {!isNext ? (
-            `${duration(DELIVERY_DELAYS_MS[index - 1] ?? 0)} after a failure`
-          ) : at === undefined ? (
-            'sending'
-          ) : (
-            <>
-              in {duration(at - serviceTime.value)}, at <Time ms={at} />
-            </>
-          )}
-        </span>
-      </div>
-    </li>
-  )
-}

@@ -1,3 +1,4 @@
+import { computed } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import type { DeliveryRow } from '../../../protocol.ts'
 import { deliveries, serviceTime } from '../../live.ts'
@@ -5,28 +6,48 @@ import { Badge, toneOf } from '../../parts/badge.tsx'
 import { type Chip, FilteredPanel } from '../../parts/filtered-panel.tsx'
 import { Link } from '../../parts/link.tsx'
 import { type Columns, Table } from '../../parts/table.tsx'
-import { cut, duration, Hidden, Name, Text, Time } from '../../parts/text.tsx'
+import { cut, duration, Hidden, isOtherDay, Name, OneLine, Text, Time } from '../../parts/text.tsx'
 import { pathOf } from '../../route.ts'
 
-const STATE_TONES = { pending: 'busy', delivered: 'good', undelivered: 'bad', dropped: 'plain' } as const
+const STATE_TONES = {
+  sending: 'busy',
+  waiting: 'busy',
+  delivered: 'good',
+  undelivered: 'bad',
+  redelivered: 'good',
+  dropped: 'plain',
+} as const
 
-const stateOf = ({ state, nextAttemptAt }: DeliveryRow): string =>
-  state !== 'pending' ? state : nextAttemptAt === undefined ? 'sending' : 'waiting'
+/** Identifies a message to a URL, whatever number of deliveries it has. */
+const messageOf = ({ id, hook_id, url }: DeliveryRow): string => JSON.stringify([id, hook_id, url])
 
-export const StateBadge = ({ row }: { row: DeliveryRow }) => <Badge tone={STATE_TONES[row.state]}>{stateOf(row)}</Badge>
+/** The latest delivery of each message to each URL. */
+const latest = computed(() => new Map([...deliveries.value.rows].reverse().map((row) => [messageOf(row), row])))
+
+const stateOf = (row: DeliveryRow): keyof typeof STATE_TONES => {
+  if (row.state === 'pending') return row.nextAttemptAt === undefined ? 'sending' : 'waiting'
+  if (row.state !== 'undelivered') return row.state
+  return latest.value.get(messageOf(row))?.state === 'delivered' ? 'redelivered' : 'undelivered'
+}
+
+export const StateBadge = ({ row }: { row: DeliveryRow }) => (
+  <Badge tone={STATE_TONES[stateOf(row)]}>{stateOf(row)}</Badge>
+)
 
 const CHIPS: readonly Chip<DeliveryRow>[] = [
   ['waiting', 'Waiting', (row) => stateOf(row) === 'waiting'],
   ['delivered', 'Delivered', ({ state }) => state === 'delivered'],
-  ['undelivered', 'Undelivered', ({ state }) => state === 'undelivered'],
+  ['undelivered', 'Undelivered', (row) => stateOf(row) === 'undelivered'],
+  ['fault', 'Injected fault', ({ fault }) => fault !== undefined],
   ['console', 'Console', ({ isFromConsole }) => isFromConsole === true],
 ]
 
-/** The messages to endpoints, newest first. */
+/** The webhook messages, newest first. */
 export const Deliveries = () => (
   <FilteredPanel
     title="Deliveries"
-    label="Filter by event, user, URL or state"
+    name="deliveries"
+    label="Filter by event, user ID, URL or state"
     list={deliveries.value}
     textOf={textOf}
     chips={CHIPS}
@@ -48,6 +69,10 @@ const ofMessage =
   (cell: (row: DeliveryRow) => ComponentChildren) => (row: DeliveryRow, above: DeliveryRow | undefined) =>
     isSameMessage(row, above) ? <Hidden>{cell(row)}</Hidden> : cell(row)
 
+export const linkTo = ({ key }: DeliveryRow): string => pathOf('webhooks', 'deliveries', key)
+
+const labelOf = (row: DeliveryRow): string => `${row.type} to ${row.url}, ${stateOf(row)}`
+
 const COLUMNS: Columns<DeliveryRow> = {
   at: ['Time', ofMessage(({ at }) => <Time ms={at} />)],
   event: [
@@ -59,16 +84,12 @@ const COLUMNS: Columns<DeliveryRow> = {
       </>
     )),
   ],
-  user: ['User', ofMessage(({ user }) => <Name>{user}</Name>)],
-  endpoint: [
-    'Endpoint',
+  user: ['User ID', ofMessage(({ user }) => <Name>{user}</Name>)],
+  target: [
+    'URL',
     (row) => (
-      <Link
-        to={pathOf('webhooks', 'deliveries', row.key)}
-        class="opens path"
-        label={`${row.type} to ${row.url}, ${stateOf(row)}`}
-      >
-        <EndpointUrl url={row.url} />
+      <Link to={linkTo(row)} keepsFilters class="opens path" label={labelOf(row)}>
+        <TargetUrl url={row.url} />
       </Link>
     ),
   ],
@@ -82,27 +103,66 @@ const COLUMNS: Columns<DeliveryRow> = {
     ({ nextAttemptAt: at, attempts }) =>
       at !== undefined && `in ${duration(at - serviceTime.value)}, ${attempts + 1} of 5`,
   ],
-  mark: ['Mark', ofMessage(({ isFromConsole }) => isFromConsole && <Badge>console</Badge>)],
+  mark: [
+    'Mark',
+    ({ fault, isFromConsole }) => (
+      <>
+        {fault && <Badge tone="busy">fault</Badge>}
+        {isFromConsole && <Badge>console</Badge>}
+      </>
+    ),
+  ],
 }
 
-/** One row for each endpoint of a message. */
-export const DeliveryTable = ({ rows }: { rows: readonly DeliveryRow[] }) => (
-  <Table
-    class="deliveries"
-    columns={COLUMNS}
-    rows={rows}
-    keyOf={({ key }) => key}
-    rowClass={(row, above) => (isSameMessage(row, above) ? 'same' : 'first')}
-  />
-)
+/** One row for each URL of a message. A narrow table hides the part of the URL that is the same in all rows. */
+function DeliveryTable({ rows }: { rows: readonly DeliveryRow[] }) {
+  const urls = [...new Set(rows.map(({ url }) => url))].map((url) => new URL(url))
+  const hosts = new Set(urls.map(({ host }) => host))
+  const paths = new Set(urls.map(({ pathname, search }) => pathname + search))
+  const differing = hosts.size === 1 && paths.size > 1 ? 'by-path' : hosts.size > 1 && paths.size > 1 ? '' : 'by-host'
+  const dated = rows.some(({ at }) => isOtherDay(at)) ? 'dated' : ''
+  return (
+    <Table
+      class={`deliveries ${differing} ${dated}`}
+      columns={COLUMNS}
+      rows={rows}
+      linkTo={linkTo}
+      rowClass={(row, above) => (isSameMessage(row, above) ? 'same' : 'first')}
+    />
+  )
+}
 
-/** A URL without its scheme. Narrow tables hide the host. */
-function EndpointUrl({ url }: { url: string }) {
+/** A URL without its scheme. */
+function TargetUrl({ url }: { url: string }) {
   const { host, pathname, search } = new URL(url)
   return (
     <span title={cut(url, 300)}>
       <span class="host muted">{host}</span>
-      <Text>{pathname + search}</Text>
+      <span class="url-path">
+        <Text>{pathname + search}</Text>
+      </span>
     </span>
   )
 }
+
+/** Links to deliveries that belong to an item; nothing without deliveries. */
+export const DeliveryLines = ({ title, rows }: { title: string; rows: readonly DeliveryRow[] }) =>
+  rows.length === 0 ? null : (
+    <>
+      <h3 class="minor">{title}</h3>
+      <ul class="rows">
+        {rows.slice(0, 20).map((row) => (
+          <li class="row" key={row.key}>
+            <StateBadge row={row} />
+            <Link to={linkTo(row)}>
+              <Text>{row.type}</Text>
+            </Link>
+            <span class="muted">
+              <Time ms={row.at} />
+            </span>
+            <OneLine class="grow muted path">{row.url}</OneLine>
+          </li>
+        ))}
+      </ul>
+    </>
+  )

@@ -1,23 +1,35 @@
 import type { DeliveryRow } from '../../../protocol.ts'
-import { perform, run, useAnswer } from '../../actions.ts'
-import { deliveries, service } from '../../live.ts'
+import { perform, run, useAction } from '../../actions.ts'
+import { deliveries, requests, service } from '../../live.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { Content } from '../../parts/json.tsx'
+import { Link } from '../../parts/link.tsx'
 import { AbsentItem, Facts, Item } from '../../parts/panel.tsx'
-import { OneLine } from '../../parts/text.tsx'
-import { go, pathOf } from '../../route.ts'
+import { OneLine, Text } from '../../parts/text.tsx'
+import { filterQuery, go, pathOf } from '../../route.ts'
+import { titleOf } from '../requests.tsx'
 import { Attempts } from './attempts.tsx'
-import { StateBadge } from './deliveries.tsx'
+import { DeliveryLines, linkTo, StateBadge } from './deliveries.tsx'
 
-/** A delivery with its attempts, and buttons that send the message again. */
+/** A delivery with its attempts, the request that caused it, and a button that sends the message again. */
 export function Delivery({ deliveryKey: key }: { deliveryKey: string }) {
-  const live = deliveries.value.rows.find((row) => row.key === key)
-  const { value: delivery, error } = useAnswer('readDelivery', { key }, live)
+  const { rows } = deliveries.value
+  const live = rows.find((row) => row.key === key)
+  const { value: delivery, error } = useAction('readDelivery', { key }, live)
   if (!delivery) return <AbsentItem title="Delivery" back="/webhooks" error={error} />
   const row = live ?? delivery
+  const { id, hook_id, url } = delivery
+  const others = rows.filter(
+    (each) => each.key !== key && each.id === id && each.hook_id === hook_id && each.url === url,
+  )
+  const cause = requests.value.rows.find((each) => each.key === row.cause)
   return (
-    <Item title={delivery.type} back="/webhooks">
+    <Item
+      title={delivery.type}
+      back="/webhooks"
+      tools={delivery.curl !== undefined && <CopyButton text={delivery.curl} label="Copy as curl" />}
+    >
       <p class="line">
         <StateBadge row={row} />
         {row.isFromConsole && <Badge>console</Badge>}
@@ -25,8 +37,17 @@ export function Delivery({ deliveryKey: key }: { deliveryKey: string }) {
           <OneLine>{delivery.url}</OneLine>
         </code>
       </p>
-      <SendAgain row={row} />
+      {cause && (
+        <p class="line muted">
+          Caused by{' '}
+          <Link to={pathOf('requests', cause.key)}>
+            <Text>{titleOf(cause)}</Text>
+          </Link>
+        </p>
+      )}
+      <Redeliver row={row} />
       <Attempts delivery={row} made={delivery.attemptsMade} />
+      <DeliveryLines title="Other deliveries of this message" rows={others} />
       <div class="minor-head">
         <h3 class="minor">Message</h3>
         <CopyButton text={delivery.body} label="Copy the exact bytes" />
@@ -34,8 +55,8 @@ export function Delivery({ deliveryKey: key }: { deliveryKey: string }) {
       <Facts
         facts={[
           ['Message ID', delivery.id],
-          ['User', delivery.user],
-          ['x-service-signature', row.isTest ? '' : (delivery.signature ?? 'none: the endpoint has no secret')],
+          ['User ID', delivery.user],
+          ['x-service-signature', row.isTest ? '' : (delivery.signature ?? 'none: the webhook has no secret')],
         ]}
       />
       <Content text={delivery.body} />
@@ -43,29 +64,26 @@ export function Delivery({ deliveryKey: key }: { deliveryKey: string }) {
   )
 }
 
-/** Two buttons that do the same. Their hints explain two reasons to redeliver a message. */
-function SendAgain({ row }: { row: DeliveryRow }) {
+function Redeliver({ row }: { row: DeliveryRow }) {
   const isRegistered = service.value.webhooks.some(
     ({ hook_id, urls }) => hook_id === row.hook_id && urls.includes(row.url),
   )
   const obstacle = row.isTest
-    ? 'The Test tool sends a message once. Use "Test webhook" to send another.'
-    : !isRegistered && 'The endpoint is no longer registered.'
+    ? 'The Test tool sends a message once. Use "Test" to send another.'
+    : !isRegistered && 'The webhook no longer has this URL.'
   const redeliver = async () => {
     const { key } = await perform('redeliver', { key: row.key })
-    go(pathOf('webhooks', 'deliveries', key))
+    go(linkTo({ ...row, key }) + filterQuery.value)
   }
-  const button = (label: string) => (
-    <button type="button" disabled={obstacle !== false} onClick={() => run(redeliver, 'The message was sent again.')}>
-      {label}
-    </button>
-  )
   return (
     <div class="again">
-      {button('Redeliver')}
-      <p class="hint">For a message that your endpoint missed. Sends it again, with up to four retries.</p>
-      {button('Send the same ID again')}
-      <p class="hint">For a test of duplicates. Sends the same bytes again: your handler must not run twice.</p>
+      <button type="button" disabled={obstacle !== false} onClick={() => run(redeliver, 'The message was sent again.')}>
+        Redeliver
+      </button>
+      <p class="hint">
+        Sends the same bytes with the same ID again, signed with the current secret. A handler that ran must not run
+        twice.
+      </p>
       {obstacle && <p class="needs">{obstacle}</p>}
     </div>
   )

@@ -6,54 +6,64 @@ import { refresh, service } from '../../live.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { Form, SelectField, TextField } from '../../parts/form.tsx'
 import { Json } from '../../parts/json.tsx'
-import { Panel } from '../../parts/panel.tsx'
+import { Item } from '../../parts/panel.tsx'
 import { Text } from '../../parts/text.tsx'
-import { parameter, setParameter } from '../../route.ts'
+import { parameter } from '../../route.ts'
 
-/** The Test tool of the admin panel: sends a simulated `user_activity` once. */
+/** The Test tool of the admin panel: sends a simulated `user_activity` to one URL, once. */
 export function TestWebhook() {
-  const [result, setResult] = useState<TestWebhookResult>()
+  const [sent, setSent] = useState<{ readonly url: string; readonly result: TestWebhookResult }>()
   const root = useRef<HTMLDivElement>(null)
-  const { webhooks } = service.value
-  // The Test button of an endpoint puts the endpoint's ID in the address.
+  const targets = service.value.webhooks.flatMap(({ hook_id, urls }) => urls.map((url) => ({ hook_id, url })))
+  // The Test button of a webhook puts the webhook's ID in the address.
   const asked = parameter('test')
+  const first = Math.max(
+    0,
+    targets.findIndex(({ hook_id }) => hook_id === asked),
+  )
+  const [chosen, setChosen] = useState<string>()
   useEffect(() => {
-    if (asked !== '') root.current?.querySelector('input')?.focus()
+    setChosen(undefined)
+    root.current?.querySelector('input')?.focus()
   }, [asked])
-  const test = async (values: Readonly<Record<'account' | 'hook_id', string>>) => {
-    setResult(undefined)
-    setResult(await perform('testWebhook', values))
+  const test = async ({ account, target }: Readonly<Record<'account' | 'target', string>>) => {
+    setSent(undefined)
+    const { hook_id = '', url = '' } = targets[Number(target)] ?? {}
+    setSent({ url, result: await perform('testWebhook', { account, hook_id, url }) })
     await refresh()
   }
   return (
-    <div ref={root}>
-      <Panel title="Test webhook">
+    <Item title="Test webhook" back="/webhooks">
+      <div ref={root}>
         <Form label="Test webhook" onSubmit={test}>
-          <div class="inline">
+          <div class="form">
             <TextField name="account" label="User ID" placeholder="ada" />
             <SelectField
-              name="hook_id"
-              label="Endpoint"
-              value={(webhooks.find(({ hook_id }) => hook_id === asked) ?? webhooks[0])?.hook_id ?? ''}
-              onChange={(hookId) => setParameter('test', hookId)}
-              options={webhooks.map(({ hook_id, urls }) => [hook_id, `${hook_id}: ${urls[0]}`])}
+              name="target"
+              label="URL"
+              value={chosen ?? String(first)}
+              onChange={setChosen}
+              options={targets.map(({ hook_id, url }, index) => [String(index), `${url} · ${hook_id}`])}
             />
-            <button type="submit" class="primary" disabled={webhooks.length === 0}>
+            <button type="submit" class="primary" disabled={targets.length === 0}>
               Test
             </button>
-            {webhooks.length === 0 && <span class="needs">needs an endpoint</span>}
+            {targets.length === 0 && <span class="needs">needs a webhook</span>}
           </div>
-          {result && <Result result={result} />}
+          {sent && <Result {...sent} />}
         </Form>
-      </Panel>
-    </div>
+      </div>
+    </Item>
   )
 }
 
-function Result({ result: { Payload, Success, Status, Data } }: { result: TestWebhookResult }) {
+function Result({ url, result: { Payload, Success, Status, Data } }: { url: string; result: TestWebhookResult }) {
   const payload = useId()
   return (
     <div class="result" aria-live="polite">
+      <p class="hint">
+        Sent to <Text>{url}</Text>
+      </p>
       <div class="outcome">
         <Output label="Success" tone={Success ? 'good' : 'bad'}>
           {String(Success)}

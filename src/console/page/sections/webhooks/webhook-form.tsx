@@ -1,17 +1,18 @@
 import type { WebhookRecord } from 'campaign-client/testing'
 import { notify, perform } from '../../actions.ts'
-import { refresh, service } from '../../live.ts'
+import { deliveries, refresh, service } from '../../live.ts'
 import { Form, TextField } from '../../parts/form.tsx'
 import { AbsentItem, Item } from '../../parts/panel.tsx'
-import { go } from '../../route.ts'
+import { filterQuery, go } from '../../route.ts'
 
-/** A form that adds an endpoint (`new`) or changes one. */
-export function WebhookForm({ hookId }: { hookId: string }) {
+/** A form that changes a webhook, or adds one if `hookId` is absent. */
+export function WebhookForm({ hookId }: { hookId: string | undefined }) {
   const known = service.value.webhooks.find(({ hook_id }) => hook_id === hookId)
-  if (!known && hookId !== 'new')
-    return <AbsentItem title={hookId} back="/webhooks" error="There is no such endpoint." />
+  if (!known && hookId !== undefined) {
+    return <AbsentItem title={hookId} back="/webhooks" error="There is no such webhook." />
+  }
   return (
-    <Item title={known?.hook_id ?? 'Add an endpoint'} back="/webhooks">
+    <Item title={known?.hook_id ?? 'Add a webhook'} back="/webhooks">
       <Fields known={known} />
     </Item>
   )
@@ -33,11 +34,15 @@ function Fields({ known }: { known: WebhookRecord | undefined }) {
       ...{ urls: wordsOf(urls), scope, campaigns: wordsOf(campaigns) },
     })
     await refresh()
-    notify(known ? 'The endpoint was changed.' : 'The endpoint was added.')
-    go('/webhooks')
+    notify(
+      known
+        ? `The webhook was changed.${noteOnRetries(known, secret !== '' || unsigned !== undefined)}`
+        : 'The webhook was added.',
+    )
+    go(`/webhooks${filterQuery.value}`)
   }
   return (
-    <Form class="form" label="Endpoint" onSubmit={save}>
+    <Form class="form" label="Webhook" onSubmit={save}>
       <TextField
         name="urls"
         label="URL"
@@ -67,6 +72,13 @@ function Fields({ known }: { known: WebhookRecord | undefined }) {
       </div>
     </Form>
   )
+}
+
+/** A message is signed when it is queued, not when it is sent. */
+function noteOnRetries({ hook_id }: WebhookRecord, isSecretChanged: boolean): string {
+  const isWaiting = deliveries.value.rows.some((row) => row.hook_id === hook_id && row.state === 'pending')
+  if (!isSecretChanged || !isWaiting) return ''
+  return ' Retries that wait keep the signature of the old secret: redeliver a message to sign it with the new one.'
 }
 
 function secretHint(known: WebhookRecord | undefined): string {

@@ -1,0 +1,635 @@
+import { chmodSync, closeSync, openSync, readSync, type Stats, statSync } from 'node:fs'
+import { constants } from 'node:os'
+import { resolve } from 'node:path'
+import { invalidRequestError } from '../../errors/bulk-errors.ts'
+import { CampaignError, ConfigurationError } from '../../errors/client-errors.ts'
+import type { AwardFailure, FinalVerdict, Verdict } from '../../schemas/award-report.ts'
+import type { ClientTarget } from '../../shared/client-internals.ts'
+import { type OptionRules, optional } from '../../shared/option-checks.ts'
+import { typeName } from '../../shared/type-checks.ts'
+import { openSqlite, type SqliteDatabase, sqliteProblem } from '../../sqlite/sqlite.ts'
+import { readOptions } from '../options.ts'
+import { type AwardRow, isSameAward } from '../rows.ts'
+import {
+  type Attempt,
+  type AwardLedger,
+  type ClaimResult,
+  conflictOf,
+  finalResultOf,
+  LEDGER,
+  type LedgerSession,
+  type LookUpResult,
+  mustBeRebind,
+  mustBeRunName,
+  type Rebind,
+  type RecordedAward,
+  type RetryableVerdicts,
+  resultOf,
+  runConflict,
+  targetConflict,
+} from './ledger.ts'
+
+/** Options of {@link fileLedger}. */
+export interface FileLedgerOptions {
+  /**
+   * The name of the run, at most 500 characters. A ledger of another run is refused, so that a production run never
+   * continues the ledger of a test run.
+   *
+   * @defaultValue `'default'`
+   */
+  run?: string | undefined
+  /**
+   * Moves a ledger to the client's base URL and token. You state that they belong to the same service and organization as
+   * the recorded ones. It has no effect once the ledger has moved.
+   */
+  rebind?: Rebind | undefined
+}
+
+/** A ledger in a local file: made by {@link fileLedger}. */
+export interface FileLedger extends AwardLedger {
+  readonly kind: 'file'
+  /** The absolute path of the file. */
+  readonly path: string
+}
+
+const OPTIONS: OptionRules<FileLedgerOptions> = { run: optional(mustBeRunName), rebind: optional(mustBeRebind) }
+const DEFAULT_RUN = 'default'
+
+/**
+ * Records a run of awards in an SQLite database. Needs `node:sqlite`: Node.js 22.13 or newer.
+ *
+ * Each award is recorded before its request is sent, and its verdict afterwards. The file is opened when a run starts, and
+ * created if it is missing, with read and write permission for its owner only. Use a local file system that honours fsync.
+ *
+ * One run at a time can use the file. The operating system holds the lock for the process: another run, in this or another
+ * process, is refused at once, and after a kill the next run starts at once. While a run uses the file, do not read, copy
+ * or hash it in the same process: closing a file ends the locks that the process has on it.
+ *
+ * After a crash, `PATH` and `PATH-wal` belong together. A run that ends leaves one file. The guide, “Bulk awards”, has its
+ * tables. Read it with {@link readLedger} or `sqlite3`.
+ *
+ * ```ts
+ * const ledger = fileLedger('awards.ledger', { run: 'launch-party' })
+ * ```
+ *
+ * @param path - of the file; its folder must exist
+ * @throws ConfigurationError when the path is empty or `:memory:`
+ * @throws InvalidRequestError when the path is not a string, or an option is invalid
+ */
+export function fileLedger(path: string, options: FileLedgerOptions = {}): FileLedger {
+  const absolute = absolutePath('fileLedger', path)
+  const { run = DEFAULT_RUN, rebind } = readOptions('fileLedger', options, OPTIONS)
+  return {
+    kind: 'file',
+    path: absolute,
+    run,
+    [LEDGER]: {
+      open: async (target) => openSession(absolute, { run, target, rebind }),
+      check: async (target) => checkFile(absolute, { run, target, rebind }),
+    },
+  }
+}
+
+/** One award in a ledger. */
+export interface LedgerEntry {
+  /** The id of the award. The service accepts each id once. */
+  readonly id: string
+  /** The wallet address of the row. */
+  readonly address: string
+  /** Campaign ID. */
+  readonly pid: string
+  /** Amount of XP. */
+  readonly xp: number
+  /** The last verdict; `'indeterminate'` after an attempt with an unknown outcome. */
+  readonly verdict: Verdict
+  /** The ISO date of the verdict, by the clock of the process that wrote it. Without a verdict, the date of the attempt. */
+  readonly at: string
+  /** The recorded failure. Set on every `rejected` award. */
+  readonly error?: AwardFailure
+}
+
+/**
+ * Reads the entries of a ledger that {@link fileLedger} wrote: one per id, in the order in which the ids were first recorded.
+ * It reads the file while you iterate. A run can't use the file until the iteration ends.
+ *
+ * ```ts
+ * for await (const { id, xp, verdict } of readLedger('awards.ledger')) console.log(id, xp, verdict)
+ * ```
+ *
+ * @param path - of the ledger
+ * @returns the entries. Each iteration opens the file. It throws ConfigurationError when the ledger does not exist, is in
+ *   use by a run, has an unsupported version or is damaged
+ * @throws ConfigurationError when the path is empty or `:memory:`
+ * @throws InvalidRequestError when the path is not a string
+ */
+export function readLedger(path: string): AsyncIterable<LedgerEntry> {
+  const absolute = absolutePath('readLedger', path)
+  return { [Symbol.asyncIterator]: () => readEntries(absolute) }
+}
+
+/** Rows that are read at once. */
+const PAGE = 1_000
+
+async function* readEntries(path: string): AsyncGenerator<LedgerEntry> {
+  if (findFile(path) === undefined) throw unusable(path, 'it does not exist')
+  let database: SqliteDatabase | undefined
+  try {
+    database = openSqlite('readLedger', path)
+    database.exec(LOCK)
+    if (isNew(database)) return
+    // In pages: the iterators of node:sqlite crash Node.js 22.13 after a garbage collection.
+    const page = database.prepare(`SELECT ${COLUMNS} FROM awards WHERE rowid > ? ORDER BY rowid LIMIT ${PAGE}`)
+    let last = 0
+    for (;;) {
+      const entries = page.all(last) as StoredAward[]
+      for (const stored of entries) {
+        const { id, address, pid, xp, verdict, failure } = recordedAward(stored)
+        const at = new Date(stored.settled_at ?? stored.begun_at).toISOString()
+        yield { id, address, pid, xp, verdict: verdict ?? 'indeterminate', at, ...(failure && { error: failure }) }
+        last = stored.rowid
+      }
+      if (entries.length < PAGE) return
+    }
+  } catch (error) {
+    throw explained(path, error)
+  } finally {
+    database?.close()
+  }
+}
+
+/** `CCLG`: marks an SQLite database as a ledger. */
+const APPLICATION_ID = 0x43_43_4c_47
+/** The version of the tables. */
+const VERSION = 1
+
+/** In exclusive mode the first lock is kept until the database is closed, and WAL needs no shared memory beside the file. */
+const LOCK = 'PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL'
+
+const CREATE = `
+  CREATE TABLE run (name TEXT, target TEXT, begun_at INTEGER) STRICT;
+  CREATE TABLE awards (
+    id TEXT PRIMARY KEY, address TEXT, pid TEXT, xp REAL, verdict TEXT, in_doubt INTEGER, error TEXT,
+    begun_at INTEGER, settled_at INTEGER
+  ) STRICT;
+  PRAGMA application_id = ${APPLICATION_ID};
+  PRAGMA user_version = ${VERSION}`
+
+const COLUMNS = 'rowid, id, address, pid, xp, verdict, in_doubt, error, begun_at, settled_at'
+
+/** A row of the table `awards`. */
+interface StoredAward extends AwardRow {
+  readonly rowid: number
+  /** Null while the award is open: an attempt is under way, or its outcome is unknown. */
+  readonly verdict: FinalVerdict | null
+  readonly in_doubt: 0 | 1
+  /** An {@link AwardFailure} as JSON. */
+  readonly error: string | null
+  readonly begun_at: number
+  readonly settled_at: number | null
+}
+
+const recordedAward = ({ id, address, pid, xp, verdict, in_doubt, error }: StoredAward): RecordedAward => ({
+  id,
+  address,
+  pid,
+  xp,
+  verdict: verdict ?? undefined,
+  failure: error === null ? undefined : (JSON.parse(error) as AwardFailure),
+  // An open award belongs to no attempt of this process: its process was killed.
+  isInDoubt: in_doubt === 1 || verdict === null,
+})
+
+interface FileAttempt extends Attempt {
+  /** The row before the claim; `undefined` if the claim inserted it. */
+  readonly before: StoredAward | undefined
+}
+
+/** The run that opens a ledger. */
+interface Opener {
+  readonly run: string
+  readonly target: ClientTarget | undefined
+  readonly rebind: Rebind | undefined
+}
+
+/** Opens the file, and creates it if it is missing. @throws ConfigurationError when it can't be used */
+function openSession(path: string, opener: Opener): LedgerSession {
+  const file = findFile(path)
+  let database: SqliteDatabase | undefined
+  try {
+    if (file === undefined) createFile(path)
+    else if ((file.mode & 0o077) !== 0) chmodSync(path, 0o600)
+    database = openSqlite('fileLedger', path)
+    database.exec(`${LOCK}; BEGIN EXCLUSIVE`)
+    if (isNew(database)) {
+      database.exec(CREATE)
+      database.prepare('INSERT INTO run (name, begun_at) VALUES (?, ?)').run(opener.run, Date.now())
+    } else {
+      checkForDamage(path, database)
+    }
+    checkHeader(path, database, opener)
+    if (opener.target !== undefined) {
+      const target = JSON.stringify(opener.target)
+      // Not ?1: node:sqlite of Node.js 22.13 cannot bind it.
+      database.prepare('UPDATE run SET target = ? WHERE target IS NOT ?').run(target, target)
+    }
+    database.exec('COMMIT; PRAGMA journal_mode = WAL')
+    return new FileSession(path, database)
+  } catch (error) {
+    database?.close()
+    throw explained(path, error)
+  }
+}
+
+function checkFile(path: string, opener: Opener): void {
+  if (findFile(path) === undefined) return
+  let database: SqliteDatabase | undefined
+  try {
+    database = openSqlite('fileLedger', path)
+    database.exec(LOCK)
+    if (!isNew(database)) checkHeader(path, database, opener)
+  } catch (error) {
+    throw explained(path, error)
+  } finally {
+    database?.close()
+  }
+}
+
+/** Returns whether the database is empty: a file of 0 bytes, or a run was killed while it created the tables. */
+function isNew(database: SqliteDatabase): boolean {
+  const [application, version, tables] = [
+    'SELECT application_id AS value FROM pragma_application_id',
+    'SELECT user_version AS value FROM pragma_user_version',
+    'SELECT count(*) AS value FROM sqlite_schema',
+  ].map((sql) => (database.prepare(sql).get() as { value: number }).value)
+  if (application === 0 && version === 0 && tables === 0) return true
+  if (application !== APPLICATION_ID) throw new Error('it is an SQLite database of another program. Use another file')
+  if (version !== VERSION) {
+    throw new Error(
+      `it has version ${version} of the tables, and this package uses version ${VERSION}. Use another file, or the ` +
+        'version of the package that wrote it',
+    )
+  }
+  return false
+}
+
+/** @throws ConfigurationError when SQLite finds damage in the structure of the file */
+function checkForDamage(path: string, database: SqliteDatabase): void {
+  const found = Object.values(database.prepare('PRAGMA quick_check(1)').get() as object)[0]
+  if (found !== 'ok') throw unusable(path, DAMAGED)
+}
+
+/** @throws ConfigurationError when the ledger belongs to another run, or has awards of another target */
+function checkHeader(path: string, database: SqliteDatabase, { run, target, rebind }: Opener): void {
+  const header = database.prepare('SELECT name, target FROM run').get() as
+    | { name: string; target: string | null }
+    | undefined
+  if (header === undefined) throw unusable(path, DAMAGED)
+  const hasAwards = database.prepare('SELECT 1 FROM awards LIMIT 1').get() !== undefined
+  const recorded = header.target === null || !hasAwards ? undefined : (JSON.parse(header.target) as ClientTarget)
+  const conflict = runConflict(header.name, run) ?? targetConflict(recorded, target, rebind)
+  if (conflict !== undefined) throw unusable(path, conflict)
+}
+
+/** The rows of one transaction. */
+interface Group {
+  /** Settles when the transaction was committed or has failed. */
+  readonly committed: Promise<void>
+  readonly resolve: () => void
+  readonly reject: (reason: unknown) => void
+}
+
+/**
+ * A run that writes to the file. Changes of one turn of the event loop share a transaction. After a failed commit every change
+ * fails, because the content of the disk is unknown until the file is opened again.
+ */
+class FileSession implements LedgerSession {
+  readonly #path: string
+  readonly #file: Stats | undefined
+  readonly #database: SqliteDatabase
+  readonly #select
+  readonly #insert
+  readonly #update
+  readonly #delete
+  readonly #seen = new SeenRows()
+  /** Released rows that have no row in the table, by id. */
+  readonly #released = new Map<string, AwardRow>()
+  #group: Group | undefined
+  #failure: { readonly reason: unknown } | undefined
+
+  constructor(path: string, database: SqliteDatabase) {
+    this.#path = path
+    this.#file = findFile(path)
+    this.#database = database
+    this.#select = database.prepare(`SELECT ${COLUMNS} FROM awards WHERE id = ?`)
+    this.#insert = database.prepare(
+      'INSERT INTO awards (id, address, pid, xp, in_doubt, begun_at) VALUES (?, ?, ?, ?, 0, ?)',
+    )
+    this.#update = database.prepare(
+      'UPDATE awards SET verdict = ?, in_doubt = ?, error = ?, begun_at = ?, settled_at = ? WHERE id = ?',
+    )
+    this.#delete = database.prepare('DELETE FROM awards WHERE id = ?')
+  }
+
+  claim(row: AwardRow, retryable: RetryableVerdicts, isRetry: boolean): ClaimResult | Promise<ClaimResult> {
+    const stored = this.#find(row.id)
+    if (stored === undefined) return this.#claimNew(row, isRetry)
+    const award = recordedAward(stored)
+    const known = conflictOf(row, award)
+    if (known !== undefined) return { state: 'conflict', known }
+    if (this.#seen.add(stored.rowid) && !isRetry) return { state: 'duplicate' }
+    const result = finalResultOf(award, retryable)
+    if (result !== undefined) return { state: 'done', ...result }
+
+    const { isInDoubt, verdict: previousVerdict } = award
+    const attempt: FileAttempt = { row, isInDoubt, previousVerdict, before: stored }
+    return this.#write(() => {
+      this.#update.run(null, isInDoubt ? 1 : 0, null, Date.now(), null, row.id)
+      return { state: 'claimed', attempt }
+    })
+  }
+
+  #claimNew(row: AwardRow, isRetry: boolean): ClaimResult | Promise<ClaimResult> {
+    const { id, address, pid, xp } = row
+    const released = this.#released.get(id)
+    if (released !== undefined && !isRetry) {
+      return isSameAward(row, released) ? { state: 'duplicate' } : { state: 'conflict', known: released }
+    }
+    const attempt: FileAttempt = { row, isInDoubt: false, previousVerdict: undefined, before: undefined }
+    return this.#write(() => {
+      this.#seen.add(Number(this.#insert.run(id, address, pid, xp, Date.now()).lastInsertRowid))
+      this.#released.delete(id)
+      return { state: 'claimed', attempt }
+    })
+  }
+
+  complete({ row: { id } }: Attempt, verdict: Verdict, failure?: AwardFailure): Promise<Verdict> {
+    return this.#write(() => {
+      const stored = this.#find(id)
+      if (stored === undefined) throw unusable(this.#path, `it lost the award ${JSON.stringify(id)}`)
+      const inDoubt = verdict === 'indeterminate' || verdict === 'unconfirmed' ? 1 : stored.in_doubt
+      this.#update.run(
+        verdict === 'indeterminate' ? null : verdict,
+        verdict === 'rejected' ? 0 : inDoubt,
+        failure === undefined ? null : JSON.stringify(failure),
+        stored.begun_at,
+        Date.now(),
+        id,
+      )
+      return verdict
+    })
+  }
+
+  release(attempt: Attempt): Promise<void> {
+    const { row, before, isInDoubt } = attempt as FileAttempt
+    return this.#write(() => {
+      if (before === undefined) {
+        const { rowid } = this.#find(row.id) ?? {}
+        this.#delete.run(row.id)
+        if (rowid !== undefined) this.#seen.delete(rowid)
+        this.#released.set(row.id, row)
+      } else {
+        const { verdict, error, begun_at, settled_at } = before
+        this.#update.run(verdict, isInDoubt ? 1 : 0, error, begun_at, settled_at, row.id)
+      }
+    })
+  }
+
+  lookUp(row: AwardRow, isRetry: boolean): LookUpResult {
+    const stored = this.#find(row.id)
+    if (stored === undefined) {
+      const released = this.#released.get(row.id)
+      return released !== undefined && !isRetry && isSameAward(row, released) ? 'duplicate' : undefined
+    }
+    const award = recordedAward(stored)
+    if (conflictOf(row, award) !== undefined) return undefined
+    return this.#seen.add(stored.rowid) && !isRetry ? 'duplicate' : resultOf(award)
+  }
+
+  findConflict(row: AwardRow): AwardRow | undefined {
+    const stored = this.#find(row.id)
+    return stored && conflictOf(row, recordedAward(stored))
+  }
+
+  async close(): Promise<void> {
+    this.#commit()
+    try {
+      // Leaves one file that can be read anywhere.
+      if (this.#failure === undefined) this.#database.exec('PRAGMA journal_mode = DELETE')
+    } catch (error) {
+      throw explained(this.#path, error)
+    } finally {
+      this.#database.close()
+    }
+  }
+
+  /** Reads an award, with the changes that are not committed yet. */
+  #find(id: string): StoredAward | undefined {
+    if (this.#failure !== undefined) throw this.#failure.reason
+    try {
+      return this.#select.get(id) as StoredAward | undefined
+    } catch (error) {
+      throw explained(this.#path, error)
+    }
+  }
+
+  /** Makes a change in the transaction of this turn. Resolves to its result when it is committed. */
+  #write<Result>(change: () => Result): Promise<Result> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure.reason)
+    try {
+      this.#group ??= this.#begin()
+      const { committed } = this.#group
+      const result = change()
+      return committed.then(() => result)
+    } catch (error) {
+      return Promise.reject(this.#fail(error))
+    }
+  }
+
+  #begin(): Group {
+    this.#database.exec('BEGIN IMMEDIATE')
+    setImmediate(() => this.#commit())
+    let resolve: Group['resolve'] = () => undefined
+    let reject: Group['reject'] = () => undefined
+    const committed = new Promise<void>((onCommit, onFailure) => {
+      resolve = onCommit
+      reject = onFailure
+    })
+    // If the first change fails, nobody waits for the group.
+    committed.catch(() => undefined)
+    return { committed, resolve, reject }
+  }
+
+  #commit(): void {
+    const group = this.#group
+    if (group === undefined) return
+    try {
+      this.#requireSameFile()
+      this.#database.exec('COMMIT')
+      this.#group = undefined
+      group.resolve()
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  /** SQLite would go on writing to a file that was deleted or replaced, and the next run would not find the awards. */
+  #requireSameFile(): void {
+    const file = findFile(this.#path)
+    if (file?.ino === this.#file?.ino && file?.dev === this.#file?.dev) return
+    throw unusable(this.#path, `another program has ${file === undefined ? 'deleted' : 'replaced'} it during the run`)
+  }
+
+  /** Rolls the transaction back, and fails it and every later change. @returns the reason */
+  #fail(error: unknown): unknown {
+    const reason = explained(this.#path, error)
+    this.#failure = { reason }
+    try {
+      this.#database.exec('ROLLBACK')
+    } catch {
+      // SQLite has rolled back.
+    }
+    this.#group?.reject(reason)
+    this.#group = undefined
+    return reason
+  }
+}
+
+/** The rows of the table that a run has seen, in one byte each: a run may have millions. */
+class SeenRows {
+  #rows = new Uint8Array(1_024)
+
+  /** @returns whether the row was seen before */
+  add(rowid: number): boolean {
+    if (rowid >= this.#rows.length) {
+      const larger = new Uint8Array(Math.max(rowid + 1, 2 * this.#rows.length))
+      larger.set(this.#rows)
+      this.#rows = larger
+    }
+    const isSeen = this.#rows[rowid] === 1
+    this.#rows[rowid] = 1
+    return isSeen
+  }
+
+  /** SQLite may give the rowid of a deleted row to another row. */
+  delete(rowid: number): void {
+    this.#rows[rowid] = 0
+  }
+}
+
+/** Returns the absolute path of a ledger. @throws ConfigurationError | InvalidRequestError when there is none */
+function absolutePath(operation: string, path: unknown): string {
+  if (typeof path !== 'string') {
+    throw invalidRequestError(operation, [{ path: ['path'], message: `must be a string, got ${typeName(path)}` }])
+  }
+  if (path === '' || path === ':memory:') {
+    throw new ConfigurationError(
+      `${operation}: ${JSON.stringify(path)} is not the path of a file. Name a file that stays`,
+    )
+  }
+  return resolve(path)
+}
+
+/**
+ * Returns the file of a ledger; `undefined` if there is none.
+ *
+ * It must not open the file, not even to read it: closing the descriptor would end the lock of a run in this process. See
+ * https://sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_
+ *
+ * @throws ConfigurationError when the path can't be a ledger
+ */
+function findFile(path: string): Stats | undefined {
+  let file: Stats | undefined
+  try {
+    file = statSync(path, { throwIfNoEntry: false })
+  } catch (error) {
+    throw explained(path, error)
+  }
+  if (file === undefined) return undefined
+  if (file.isDirectory()) throw unusable(path, 'it is a directory. Name a file')
+  if (!file.isFile()) throw unusable(path, 'it is not a regular file. Name a file')
+  if (file.nlink > 1) throw unusable(path, `it has ${file.nlink} hard links. Remove all but one`)
+  return file
+}
+
+/** SQLite would create a file that others can read. */
+function createFile(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600))
+  } catch (error) {
+    // Another process has just created it, or the path is a link to a missing file.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || findFile(path) === undefined) throw error
+  }
+}
+
+const DAMAGED = 'it is damaged. Restore it, with its -wal file if there is one, from a backup'
+const NO_ACCESS = 'check the permissions of the file and its folder'
+
+/** Returns the error for a ledger that can't be used. @param reason - without a full stop */
+const unusable = (path: string, reason: string, cause?: unknown): ConfigurationError =>
+  new ConfigurationError(`The ledger ${path} can't be used: ${reason}`, { cause })
+
+/** Codes of a full disk, a failing disk and too many open files. They do not mean that the ledger is wrong. */
+const SYSTEM_ERRORS: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EMFILE', 'ENFILE'])
+
+/** Returns an error with the path, the reason and what to do. */
+function explained(path: string, error: unknown): unknown {
+  if (error instanceof CampaignError || !(error instanceof Error)) return error
+  const { code } = error as NodeJS.ErrnoException
+  if (SYSTEM_ERRORS.has(code)) return error
+  switch (sqliteProblem(error)) {
+    case 'busy':
+      return unusable(path, 'this or another process is using it: a run, readLedger or the sqlite3 shell', error)
+    case 'notadb':
+      return unusable(path, noDatabase(path), error)
+    case 'corrupt':
+      return unusable(path, DAMAGED, error)
+    case 'readonly':
+    case 'cantopen':
+      return unusable(path, `SQLite can't write it or its journal beside it; ${NO_ACCESS}`, error)
+    case 'full':
+      return systemError(path, 'ENOSPC', 'the disk is full', error)
+    case 'ioerr':
+      return systemError(path, 'EIO', error.message, error)
+    case undefined:
+  }
+  switch (code) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return unusable(path, 'its folder does not exist. Create the folder', error)
+    case 'EEXIST':
+      return unusable(path, 'it is a symbolic link to a missing file. Remove the link', error)
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+      return unusable(path, `permission denied (${code}); ${NO_ACCESS}`, error)
+    case 'ERR_ACCESS_DENIED':
+      return unusable(path, `Node.js denies it; grant --allow-fs-read=${path} and --allow-fs-write=${path}`, error)
+    default:
+      return unusable(path, error.message, error)
+  }
+}
+
+/** The start of a ledger that version 0.2 wrote. */
+const JSON_FORMAT = '{"ledger":"campaign-client'
+
+/** Describes a file that SQLite does not recognise. No connection of this process has a lock on such a file. */
+function noDatabase(path: string): string {
+  const start = Buffer.alloc(JSON_FORMAT.length)
+  const file = openSync(path, 'r')
+  try {
+    readSync(file, start)
+  } finally {
+    closeSync(file)
+  }
+  return start.toString('latin1') === JSON_FORMAT
+    ? 'it has the JSON format of an earlier version. Finish its run with that version, or use another file'
+    : 'it is not an SQLite database. Use another file'
+}
+
+/** An error of the disk, with the code that Node.js would give it. */
+const systemError = (path: string, code: 'ENOSPC' | 'EIO', reason: string, cause: Error): NodeJS.ErrnoException =>
+  Object.assign(new Error(`${code}: the ledger ${path} can't be written: ${reason}`, { cause }), {
+    code,
+    errno: -constants.errno[code],
+    path,
+  })

@@ -1,0 +1,384 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import { invalidRequestError } from '../../errors/bulk-errors.ts'
+import { ConfigurationError } from '../../errors/client-errors.ts'
+import type { Query } from '../../postgres/database.ts'
+import { mustBeDatabase, openDatabase } from '../../postgres/open-database.ts'
+import type { PgPool } from '../../postgres/pg.ts'
+import type { PostgresSql } from '../../postgres/postgres-js.ts'
+import type { AwardFailure, FinalVerdict, Verdict } from '../../schemas/award-report.ts'
+import type { ClientTarget } from '../../shared/client-internals.ts'
+import { milliseconds, type OptionRules, optional } from '../../shared/option-checks.ts'
+import { readOptions } from '../options.ts'
+import { type AwardRow, isSameAward } from '../rows.ts'
+import {
+  type Attempt,
+  type ClaimResult,
+  finalResultOf,
+  LEDGER,
+  type LedgerSession,
+  type LookUpResult,
+  mustBeRebind,
+  mustBeRunName,
+  type Rebind,
+  type RecordedAward,
+  type RetryableVerdicts,
+  resultOf,
+  type SharedLedger,
+  targetConflict,
+} from './ledger.ts'
+import {
+  DEFAULT_TABLE,
+  missingTables,
+  mustBeAwardTable,
+  type Statements,
+  statements,
+  VERSION,
+} from './postgres-tables.ts'
+
+/** Options of {@link postgresLedger}. Only `run` is required. */
+export interface PostgresLedgerOptions {
+  /**
+   * The name of the run, at most 500 characters. Runs with different names do not see each other's awards. While a run has
+   * awards, all its clients must have the same base URL, and tokens with the same `iss` and `sub`. A call with another client
+   * fails with `ConfigurationError`.
+   */
+  run: string
+  /**
+   * Moves a run to the client's base URL and token. You state that they belong to the same service and organization as the
+   * recorded ones. End the processes with the old token first: their next claims fail with `ConfigurationError`. It has no
+   * effect once the run has moved.
+   */
+  rebind?: Rebind | undefined
+  /**
+   * The table of the awards, with or without a schema: `'campaign_awards'`, `'app.awards'`. It may have letters, digits and
+   * underscores, at most 58 characters. It is case-sensitive, because it is quoted.
+   *
+   * @defaultValue `'campaign_awards'`
+   */
+  table?: string | undefined
+  /**
+   * The lease of a claim, in milliseconds. It is extended until the attempt ends, so it may be shorter than a call. It must
+   * be longer than the longest pause of your processes, for instance for garbage collection.
+   *
+   * @defaultValue 60 000
+   */
+  leaseMs?: number | undefined
+}
+
+const OPTIONS: OptionRules<PostgresLedgerOptions> = {
+  run: mustBeRunName,
+  rebind: optional(mustBeRebind),
+  table: optional(mustBeAwardTable),
+  leaseMs: optional(milliseconds),
+}
+const DEFAULT_LEASE_MS = 60_000
+
+/**
+ * Records a run of awards in PostgreSQL 11 or newer, for `rewardWallets` and `awardOne`. Several processes can share it.
+ * {@link postgresLedgerSchema} creates its tables.
+ *
+ * ```ts
+ * import { awardOne } from 'campaign-client/bulk'
+ * import { postgresLedger, postgresLedgerSchema } from 'campaign-client/bulk/postgres'
+ *
+ * await pool.query(postgresLedgerSchema())
+ * const ledger = postgresLedger(pool, { run: 'launch-party' })
+ * const verdict = await awardOne(client, award, { ledger })
+ * ```
+ *
+ * Each attempt first claims the award. Only one attempt at a time can hold the claim. The claim has a lease, which is measured
+ * by the database's clock. When the lease expires, another attempt may claim the award. From then on, the ledger accepts only
+ * the verdict `awarded` from the first attempt. If the service refuses the second attempt, the first attempt may have
+ * succeeded. The verdict is then `unconfirmed`, unless `confirm` or `isUsedId` gives an answer.
+ *
+ * It uses your pool and does not close it. Claims and verdicts are single statements, each in its own transaction, so it works
+ * behind a transaction pooler such as PgBouncer. Durability depends on `synchronous_commit` of the database. Rows stay until
+ * you delete them.
+ *
+ * @param database - a `Pool` of `pg`, or the `sql` of `postgres` with `prepare: false`
+ * @throws InvalidRequestError when `database` is neither of the two, the `sql` prepares statements, or an option is invalid
+ */
+export function postgresLedger(database: PgPool | PostgresSql, options: PostgresLedgerOptions): SharedLedger {
+  const problem = mustBeDatabase(database)
+  if (typeof problem === 'string') {
+    throw invalidRequestError('postgresLedger', [{ path: ['database'], message: problem }])
+  }
+  const own = readOptions('postgresLedger', options, OPTIONS)
+  const tables = new LedgerTables(database, own)
+  return {
+    kind: 'shared',
+    run: own.run,
+    [LEDGER]: {
+      async open(target) {
+        await tables.check(target)
+        return new PostgresSession(tables, target)
+      },
+      check: (target) => tables.check(target),
+    },
+  }
+}
+
+/** SQLSTATE codes of a missing table, column or primary key, and of a column with the wrong type or constraint. */
+const SCHEMA_PROBLEMS: ReadonlySet<unknown> = new Set(['42P01', '42703', '42804', '42P10', '42883', '23502'])
+
+/** Deadlock and serialization failure: PostgreSQL rolled the statement back. */
+const ROLLED_BACK: ReadonlySet<unknown> = new Set(['40P01', '40001'])
+const MAX_RETRIES = 9
+const MAX_WAIT_MS = 500
+
+const sqlStateOf = (error: unknown): unknown => (error as { code?: unknown } | undefined)?.code
+
+/** The tables of one run. All sessions of a ledger share them. */
+class LedgerTables {
+  readonly run: string
+  readonly leaseMs: number
+  readonly sql: Statements
+  readonly leases: Leases
+  readonly #database: ReturnType<typeof openDatabase>
+  readonly #table: string
+  readonly #rebind: Rebind | undefined
+
+  constructor(database: PgPool | PostgresSql, options: PostgresLedgerOptions) {
+    const { run, rebind, table = DEFAULT_TABLE, leaseMs = DEFAULT_LEASE_MS } = options
+    this.run = run
+    this.leaseMs = leaseMs
+    this.sql = statements(table)
+    this.leases = new Leases(leaseMs, (claims) => this.query(this.sql.extend, run, JSON.stringify(claims), leaseMs))
+    this.#database = openDatabase(database, { name: 'postgresLedger' })
+    this.#table = table
+    this.#rebind = rebind
+  }
+
+  query: Query = (...statement) => this.#retried(() => this.#database.query(...statement))
+
+  /** @throws ConfigurationError when the run has another version, or awards of another target */
+  async check(target: ClientTarget | undefined, query: Query = this.query): Promise<void> {
+    const [found] = await query(this.sql.selectRun, this.run)
+    if (found === undefined) return
+    const [version, recorded, hasAwards] = found
+    if (Number(version) !== VERSION) {
+      throw this.#unusable(`it has version ${version}, and this package uses version ${VERSION}`)
+    }
+    const conflict =
+      hasAwards === 'true' && typeof recorded === 'string'
+        ? targetConflict(JSON.parse(recorded) as ClientTarget, target, this.#rebind)
+        : undefined
+    if (conflict !== undefined) throw this.#unusable(conflict)
+  }
+
+  /**
+   * Records the target of the next claim. Claims of another target wait meanwhile.
+   *
+   * @throws ConfigurationError as {@link check} does
+   */
+  async bind(target: ClientTarget | undefined): Promise<void> {
+    const { run, sql } = this
+    await this.#retried(() =>
+      this.#database.transaction(async (transaction) => {
+        const query: Query = (...statement) => transaction.query(...statement)
+        await query(sql.insertRun, run)
+        await query(sql.lockRun, run)
+        // The statement reads what the claims before the lock have committed.
+        await this.check(target, query)
+        if (target !== undefined) await query(sql.bindRun, run, JSON.stringify(target))
+      }),
+    )
+  }
+
+  async #retried<Result>(work: () => Promise<Result>): Promise<Result> {
+    for (let retry = 0; ; retry++) {
+      try {
+        return await work()
+      } catch (error) {
+        if (SCHEMA_PROBLEMS.has(sqlStateOf(error))) {
+          throw this.#unusable(`${missingTables(this.#table)}: ${(error as Error).message}`, error)
+        }
+        if (!ROLLED_BACK.has(sqlStateOf(error)) || retry === MAX_RETRIES) throw error
+        await wait(Math.random() * Math.min(MAX_WAIT_MS, 20 * 2 ** retry))
+      }
+    }
+  }
+
+  #unusable(reason: string, cause?: unknown): ConfigurationError {
+    return new ConfigurationError(`The ledger of the run ${JSON.stringify(this.run)} can't be used: ${reason}`, {
+      cause,
+    })
+  }
+}
+
+/** A row of the table of awards. */
+interface StoredAward extends RecordedAward {
+  /** Whether the award has the address, campaign and XP of the row in the query. */
+  readonly isSame: boolean
+  /** The time until the lease of the claim ends; `undefined` without a claim. */
+  readonly leaseLeftMs: number | undefined
+}
+
+interface PostgresAttempt extends Attempt {
+  readonly token: string
+}
+
+const MIN_RETRY_MS = 50
+
+/** A run or a job. Nothing about the target of the run is kept: each claim checks it in the database. */
+class PostgresSession implements LedgerSession {
+  readonly #tables: LedgerTables
+  readonly #target: ClientTarget | undefined
+  /** The rows that this session has seen, by id. */
+  readonly #seen = new Map<string, AwardRow>()
+
+  constructor(tables: LedgerTables, target: ClientTarget | undefined) {
+    this.#tables = tables
+    this.#target = target
+  }
+
+  async claim(row: AwardRow, retryable: RetryableVerdicts, isRetry: boolean): Promise<ClaimResult> {
+    const earlier = isRetry ? undefined : this.#seen.get(row.id)
+    if (earlier !== undefined) {
+      return isSameAward(row, earlier) ? { state: 'duplicate' } : { state: 'conflict', known: earlier }
+    }
+    this.#seen.set(row.id, row)
+
+    let attempt = await this.#claim(row, retryable)
+    const stored = attempt === undefined ? await this.#select(row) : undefined
+    if (attempt === undefined && (stored === undefined || isFree(stored, retryable))) {
+      // The run is new, or bound to another target, or another process has just released the claim.
+      await this.#tables.bind(this.#target)
+      attempt = await this.#claim(row, retryable)
+    }
+    if (attempt !== undefined) return { state: 'claimed', attempt }
+    if (stored === undefined) return { state: 'busy', retryMs: MIN_RETRY_MS }
+    if (!stored.isSame) return { state: 'conflict', known: rowOf(stored) }
+    if (stored.leaseLeftMs !== undefined) return { state: 'busy', retryMs: Math.max(MIN_RETRY_MS, stored.leaseLeftMs) }
+    const result = finalResultOf(stored, retryable)
+    return result === undefined ? { state: 'busy', retryMs: MIN_RETRY_MS } : { state: 'done', ...result }
+  }
+
+  async #claim(row: AwardRow, { rejected, unconfirmed }: RetryableVerdicts): Promise<PostgresAttempt | undefined> {
+    const { query, sql, leases, leaseMs } = this.#tables
+    const token = randomUUID()
+    const target = this.#target === undefined ? '' : JSON.stringify(this.#target)
+    const [claimed] = await query(sql.claim, ...this.#values(row), token, leaseMs, rejected, unconfirmed, target)
+    if (claimed === undefined) return undefined
+    leases.add({ id: row.id, token })
+    const [isInDoubt, verdict] = claimed
+    return {
+      row,
+      token,
+      isInDoubt: isInDoubt === 'true',
+      previousVerdict: (verdict as FinalVerdict | null) ?? undefined,
+    }
+  }
+
+  async complete(attempt: Attempt, verdict: Verdict, failure?: AwardFailure): Promise<Verdict | 'busy'> {
+    const { row, token } = attempt as PostgresAttempt
+    const { query, sql, run, leases } = this.#tables
+    const error = failure === undefined ? '' : JSON.stringify(failure)
+    try {
+      if (verdict === 'awarded') {
+        await query(sql.award, ...this.#values(row))
+        return verdict
+      }
+      const completed = await query(sql.complete, run, row.id, token, verdict, error)
+      if (completed.length > 0) return verdict
+    } finally {
+      leases.remove(token)
+    }
+    const stored = await this.#select(row)
+    // The row is gone, and with it the attempts of other processes: one of them may have been applied.
+    if (stored === undefined) await query(sql.restore, ...this.#values(row), error)
+    if (!stored?.isSame || stored.leaseLeftMs !== undefined) return 'busy'
+    return stored.verdict ?? 'indeterminate'
+  }
+
+  async release(attempt: Attempt): Promise<void> {
+    const { row, token, isInDoubt } = attempt as PostgresAttempt
+    const { query, sql, run, leases } = this.#tables
+    leases.remove(token)
+    const kept = await query(sql.release, run, row.id, token)
+    if (isInDoubt && kept.length === 0) await query(sql.restore, ...this.#values(row), '')
+  }
+
+  async lookUp(row: AwardRow, isRetry: boolean): Promise<LookUpResult> {
+    const stored = await this.#select(row)
+    // Read `seen` after the query: two equal rows may be looked up at once.
+    const earlier = isRetry ? undefined : this.#seen.get(row.id)
+    if (earlier !== undefined && isSameAward(row, earlier)) return 'duplicate'
+    if (!stored?.isSame || stored.leaseLeftMs !== undefined) return undefined
+    this.#seen.set(row.id, row)
+    return resultOf(stored)
+  }
+
+  async findConflict(row: AwardRow): Promise<AwardRow | undefined> {
+    const stored = await this.#select(row)
+    return stored === undefined || stored.isSame ? undefined : rowOf(stored)
+  }
+
+  /** You own the pool. */
+  async close(): Promise<void> {}
+
+  async #select(row: AwardRow): Promise<StoredAward | undefined> {
+    const [found] = await this.#tables.query(this.#tables.sql.select, ...this.#values(row))
+    if (found === undefined) return undefined
+    const [id, address, pid, xp, verdict, error, inDoubt, isClaimed, isSame, leaseLeftMs] = found
+    return {
+      id: id as string,
+      address: address as string,
+      pid: pid as string,
+      xp: Number(xp),
+      verdict: (verdict as FinalVerdict | null) ?? undefined,
+      failure: typeof error === 'string' ? (JSON.parse(error) as AwardFailure) : undefined,
+      isInDoubt: inDoubt === 'true',
+      isSame: isSame === 'true',
+      leaseLeftMs: isClaimed === 'true' ? Number(leaseLeftMs) : undefined,
+    }
+  }
+
+  /** The first parameters of the statements about a row. */
+  #values({ id, address, pid, xp }: AwardRow): [string, string, string, string, number] {
+    return [this.#tables.run, id, address, pid, xp]
+  }
+}
+
+/** Whether a claim of the same row must have succeeded. */
+const isFree = (stored: StoredAward, retryable: RetryableVerdicts): boolean =>
+  stored.isSame && stored.leaseLeftMs === undefined && finalResultOf(stored, retryable) === undefined
+
+const rowOf = ({ id, address, pid, xp }: StoredAward): AwardRow => ({ id, address, pid, xp })
+
+/** The claim of an award, with the token that proves it. */
+interface Claim {
+  readonly id: string
+  readonly token: string
+}
+
+/** Extends the leases of all claims until they end. When a lease expires, another attempt may claim the award. */
+export class Leases {
+  readonly #claims = new Map<string, Claim>()
+  readonly #extend: (claims: readonly Claim[]) => Promise<unknown>
+  readonly #intervalMs: number
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(leaseMs: number, extend: (claims: readonly Claim[]) => Promise<unknown>) {
+    this.#intervalMs = leaseMs / 3
+    this.#extend = extend
+  }
+
+  add(claim: Claim): void {
+    this.#claims.set(claim.token, claim)
+    this.#timer ??= setInterval(() => this.#extendAll(), this.#intervalMs).unref()
+  }
+
+  remove(token: string): void {
+    this.#claims.delete(token)
+    if (this.#claims.size > 0) return
+    clearInterval(this.#timer)
+    this.#timer = undefined
+  }
+
+  #extendAll(): void {
+    // A failure is ignored: the next extension may succeed before the lease expires.
+    this.#extend([...this.#claims.values()]).catch(() => undefined)
+  }
+}

@@ -1,0 +1,213 @@
+import {
+  AccessDeniedError,
+  AccessTokenError,
+  ApiError,
+  CampaignError,
+  ConfigurationError,
+  InvalidRequestError,
+  NetworkError,
+  RateLimitError,
+  TimeoutError,
+  UnauthorizedError,
+} from '../errors/client-errors.ts'
+import { Semaphore } from '../shared/semaphore.ts'
+
+/**
+ * The outcome of one call.
+ *
+ * - `done`: the call succeeded.
+ * - `refused`: the service refused this request.
+ * - `campaign_refused`: 403 or 404.
+ * - `rate_limited`: 429.
+ * - `unreachable`: no HTTP response from the service.
+ * - `failed`: a response that leaves the outcome unknown, such as 500.
+ * - `invalid`: the client refused the arguments before it sent anything.
+ * - `fatal`: 401, no token, a wrong configuration, or an error of another library. Other calls would fail as well.
+ */
+export type CallOutcome =
+  | { readonly kind: 'done'; readonly error?: never; readonly maybeApplied: false }
+  | { readonly kind: 'invalid'; readonly error: InvalidRequestError; readonly maybeApplied: false }
+  | { readonly kind: 'fatal'; readonly error: unknown; readonly maybeApplied: boolean }
+  | {
+      readonly kind: 'refused' | 'campaign_refused' | 'rate_limited' | 'unreachable' | 'failed'
+      readonly error: CampaignError
+      /** Whether a write may have been applied despite the error. */
+      readonly maybeApplied: boolean
+    }
+
+const NOT_FOUND = 404
+const REQUEST_TIMEOUT = 408
+
+/** Returns the outcome of a call that failed with this error. */
+export function outcomeOf(error: unknown): CallOutcome {
+  if (!(error instanceof CampaignError)) return { kind: 'fatal', error, maybeApplied: true }
+  if (error instanceof InvalidRequestError) return { kind: 'invalid', error, maybeApplied: false }
+  if (error instanceof UnauthorizedError || error instanceof AccessTokenError || error instanceof ConfigurationError) {
+    return { kind: 'fatal', error, maybeApplied: error.outcome === 'unknown' }
+  }
+  const maybeApplied = error.outcome !== 'not_applied'
+  return { kind: kindOf(error, maybeApplied), error, maybeApplied }
+}
+
+function kindOf(error: CampaignError, maybeApplied: boolean) {
+  if (error instanceof RateLimitError) return 'rate_limited'
+  if (error instanceof NetworkError || error instanceof TimeoutError) return 'unreachable'
+  // Another server responded, for instance with a redirect: if nothing was applied, the service was not reached.
+  if (!(error instanceof ApiError)) return maybeApplied ? 'failed' : 'unreachable'
+  const status = statusOf(error)
+  if (error instanceof AccessDeniedError || status === NOT_FOUND) return 'campaign_refused'
+  const isRefusal = status >= 400 && status < 500 && status !== REQUEST_TIMEOUT
+  return isRefusal || !maybeApplied ? 'refused' : 'failed'
+}
+
+/** Returns the HTTP status of the error, or the code in its body if the HTTP status is 2xx. */
+export const statusOf = ({ status, serviceCode }: ApiError): number =>
+  status < 400 && serviceCode !== undefined ? serviceCode : status
+
+/** Calls pause after this many consecutive calls without a response. */
+const MAX_UNREACHABLE = 3
+/** Calls stop if there is no response after this many consecutive pauses. */
+const MAX_UNREACHABLE_PAUSES = 3
+/** Calls stop at a 429 after this many consecutive pauses for a 429. */
+const MAX_RATE_LIMIT_PAUSES = 30
+/** The longest `Retry-After` that is waited for. */
+const MAX_RETRY_AFTER_MS = 15 * 60 * 1_000
+const FIRST_PAUSE_MS = 250
+const MAX_PAUSE_MS = 30_000
+
+/**
+ * Paces the calls for a list. It limits the calls in flight, and pauses them after a 429 or if the service is unreachable.
+ * After a pause it sends one call as a probe, and the others when the probe has a response.
+ */
+export class Pacer {
+  readonly #slots: Semaphore
+  readonly #stopRun: (message: string, cause: unknown) => void
+  #state: 'open' | 'paused' | 'probing' | 'stopped' = 'open'
+  /** The number of pauses so far. A call that started before the last pause does not start another one. */
+  #pauses = 0
+  #pausedUntil = 0
+  #hasProbe = false
+  #timer: NodeJS.Timeout | undefined
+  #waiting: (() => void)[] = []
+  #unreachable = 0
+  #unreachablePauses = 0
+  #rateLimitPauses = 0
+
+  /** @param stopRun - called if other calls would fail as well, or if pauses did not help */
+  constructor(concurrency: number, stopRun: (message: string, cause: unknown) => void) {
+    this.#slots = new Semaphore(concurrency)
+    this.#stopRun = stopRun
+  }
+
+  /** The rest of the current pause, in milliseconds. */
+  get pauseLeftMs(): number {
+    return this.#state === 'paused' ? Math.max(0, this.#pausedUntil - performance.now()) : 0
+  }
+
+  /** Calls `send` as soon as a call may be sent. If `send` returns no `outcome`, it has sent nothing. */
+  async call<Result extends { readonly outcome?: CallOutcome | undefined } | undefined>(
+    send: () => Promise<Result>,
+  ): Promise<Result> {
+    await this.#slots.acquire()
+    try {
+      while (this.#state === 'paused' || (this.#state === 'probing' && this.#hasProbe)) {
+        await new Promise<void>((resolve) => this.#waiting.push(resolve))
+      }
+      this.#hasProbe = true
+      const pausesBefore = this.#pauses
+      const result = await send()
+      this.#ended(result?.outcome, this.#pauses !== pausesBefore)
+      return result
+    } finally {
+      this.#slots.release()
+    }
+  }
+
+  /** Ends the current pause, and allows no other. */
+  stop(): void {
+    this.#open()
+    this.#state = 'stopped'
+  }
+
+  /** @param isStale - whether a pause has started during the call */
+  #ended(outcome: CallOutcome | undefined, isStale: boolean): void {
+    switch (outcome?.kind) {
+      case undefined:
+      case 'invalid':
+        if (!isStale) this.#replaceProbe()
+        return
+      case 'fatal':
+        this.#stopRun('other calls would fail as well', outcome.error)
+        return
+      case 'unreachable':
+        if (!isStale) this.#unreached(outcome.error)
+        return
+      case 'rate_limited':
+        this.#rateLimited(outcome.error, isStale)
+        return
+      default:
+        this.#unreachable = 0
+        this.#unreachablePauses = 0
+        this.#rateLimitPauses = 0
+        if (!isStale) this.#open()
+    }
+  }
+
+  #unreached(cause: CampaignError): void {
+    if (++this.#unreachable < MAX_UNREACHABLE) this.#replaceProbe()
+    else if (this.#unreachablePauses < MAX_UNREACHABLE_PAUSES) this.#pause(backoffMs(this.#unreachablePauses++))
+    else this.#stopRun("the service can't be reached", cause)
+  }
+
+  #rateLimited(cause: CampaignError, isStale: boolean): void {
+    this.#unreachable = 0
+    this.#unreachablePauses = 0
+    const waitMs = cause instanceof RateLimitError ? cause.retryAfterMs : undefined
+    if (waitMs !== undefined && waitMs > MAX_RETRY_AFTER_MS) {
+      this.#stopRun(`the service asks to wait for ${Math.ceil(waitMs / 60_000)} minutes`, cause)
+    } else if (isStale) {
+      // The 429 of a call from before the pause may extend the pause. It is not counted again.
+      if (waitMs !== undefined && this.#state === 'paused') this.#pauseUntil(performance.now() + waitMs)
+    } else if (this.#rateLimitPauses < MAX_RATE_LIMIT_PAUSES) {
+      const backoff = backoffMs(this.#rateLimitPauses++)
+      this.#pause(waitMs ?? backoff)
+    } else {
+      this.#stopRun(`the service still responds with 429 after ${MAX_RATE_LIMIT_PAUSES} pauses in a row`, cause)
+    }
+  }
+
+  #pause(ms: number): void {
+    if (this.#state === 'stopped') return
+    this.#state = 'paused'
+    this.#pauses++
+    this.#pausedUntil = 0
+    this.#pauseUntil(performance.now() + ms)
+  }
+
+  #pauseUntil(time: number): void {
+    this.#pausedUntil = Math.max(this.#pausedUntil, time)
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#admitProbe(), Math.ceil(this.pauseLeftMs))
+  }
+
+  #admitProbe(): void {
+    this.#state = 'probing'
+    this.#hasProbe = false
+    this.#waiting.shift()?.()
+  }
+
+  /** Makes the next call the probe, if the call that ended was the probe. */
+  #replaceProbe(): void {
+    if (this.#state === 'probing') this.#admitProbe()
+  }
+
+  #open(): void {
+    clearTimeout(this.#timer)
+    if (this.#state !== 'stopped') this.#state = 'open'
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const resolve of waiting) resolve()
+  }
+}
+
+const backoffMs = (pauses: number): number => Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** pauses)

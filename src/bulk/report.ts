@@ -1,0 +1,202 @@
+import type { Issue } from '../errors/client-errors.ts'
+import type { AwardReport, Countable, PerVerdict, RowProblem } from '../schemas/award-report.ts'
+import { callHook } from '../shared/call-hook.ts'
+import { addDecimals } from '../shared/decimals.ts'
+import { type AwardRow, describeRowIssues, type InvalidRowFields } from './rows.ts'
+import type { AwardFailure, AwardResult } from './verdict.ts'
+
+const MAX_PROBLEMS = 1_000
+/** The failure of a row whose earlier attempt has no recorded result, for instance because its process was killed. */
+const IN_DOUBT: AwardFailure = { code: 'in_doubt', message: 'an earlier attempt may have awarded it' }
+
+const zeros = (): Record<Countable, number> => ({
+  awarded: 0,
+  alreadyAwarded: 0,
+  unconfirmed: 0,
+  rejected: 0,
+  indeterminate: 0,
+  duplicate: 0,
+})
+
+/** Counts the rows of a run, and builds its report. */
+export class RunReport {
+  /** The number of rows that were read. */
+  rows = 0
+  /** Whether the list was read to its end. */
+  isReadToEnd = false
+  readonly #startedAt = new Date().toISOString()
+  readonly #counts = zeros()
+  readonly #xp = zeros()
+  readonly #problems: RowProblem[] = []
+  #problemsOmitted = 0
+  #fromLedger = 0
+  readonly #halted = new Map<string, { rows: number; readonly reason: string }>()
+
+  get counts(): PerVerdict {
+    return { ...this.#counts }
+  }
+
+  get xp(): PerVerdict {
+    return { ...this.#xp }
+  }
+
+  /** Adds the result of a row. */
+  add(index: number, row: AwardRow, { verdict, failure }: AwardResult): void {
+    this.#count(verdict, row.xp)
+    if (verdict === 'awarded' || verdict === 'alreadyAwarded') return
+    const { code, message: reason } = failure ?? IN_DOUBT
+    const { id, address, pid, xp } = row
+    this.#addProblem({ index, id, address, pid, xp, verdict, code, reason })
+  }
+
+  /** Adds a final result of an earlier run. */
+  addFromLedger(index: number, row: AwardRow, result: AwardResult): void {
+    this.#fromLedger++
+    this.add(index, row, result)
+  }
+
+  addDuplicate(xp: number): void {
+    this.#count('duplicate', xp)
+  }
+
+  addInvalid(index: number, fields: InvalidRowFields, issues: readonly Issue[]): void {
+    this.#count('rejected', Math.max(0, fields.xp ?? 0))
+    const reason = describeRowIssues(issues)
+    this.#addProblem({ index, ...fields, verdict: 'rejected', code: 'invalid_request', reason })
+  }
+
+  /** Halts a campaign: its other rows are not sent. */
+  haltCampaign(pid: string, reason: string): void {
+    if (!this.#halted.has(pid)) this.#halted.set(pid, { rows: 0, reason })
+  }
+
+  isHalted(pid: string): boolean {
+    return this.#halted.has(pid)
+  }
+
+  /** Counts a row without a verdict that was not sent because its campaign is halted. */
+  addHalted(pid: string): void {
+    const halted = this.#halted.get(pid)
+    if (halted !== undefined) halted.rows++
+  }
+
+  /** @param isStopped - whether the run stopped before its last row */
+  build(isStopped: boolean): AwardReport {
+    const { indeterminate, ...final } = this.#counts
+    return {
+      version: 1,
+      rows: this.rows,
+      counts: this.counts,
+      xp: this.xp,
+      fromLedger: this.#fromLedger,
+      problems: [...this.#problems],
+      problemsOmitted: this.#problemsOmitted,
+      halted: [...this.#halted].map(([pid, campaign]) => ({ pid, ...campaign })),
+      startedAt: this.#startedAt,
+      finishedAt: new Date().toISOString(),
+      complete: !isStopped && this.isReadToEnd && sumOf(final) === this.rows,
+    }
+  }
+
+  #count(verdict: Countable, xp: number): void {
+    this.#counts[verdict]++
+    this.#xp[verdict] = addDecimals(this.#xp[verdict], xp)
+  }
+
+  #addProblem(problem: RowProblem): void {
+    if (this.#problems.length < MAX_PROBLEMS) this.#problems.push(problem)
+    else this.#problemsOmitted++
+  }
+}
+
+const sumOf = (numbers: Readonly<Record<string, number>>): number =>
+  Object.values(numbers).reduce((sum, number) => sum + number, 0)
+
+/** The progress of a run of awards. */
+export interface AwardProgress {
+  /** The number of rows that were read. */
+  readonly rows: number
+  /** The number of rows in the list; null until it is known. */
+  readonly total: number | null
+  /** The number of rows per verdict. */
+  readonly counts: PerVerdict
+  /** The XP of those rows, per verdict. */
+  readonly xp: PerVerdict
+  /** Awards sent and finished per second, over the last ten seconds. */
+  readonly rate: number
+  /** The estimated time left at this rate, in milliseconds; null while there is no estimate. */
+  readonly timeLeftMs: number | null
+  /** The rest of the current pause, in milliseconds. The run pauses after a 429, or if the service can't be reached. */
+  readonly waitingMs: number
+}
+
+type Speed = Pick<AwardProgress, 'rate' | 'timeLeftMs'>
+
+const INTERVAL_MS = 100
+const RATE_WINDOW_MS = 10_000
+/** The minimum time before the first estimate. */
+const MIN_ESTIMATE_MS = 1_000
+
+interface Sample {
+  readonly at: number
+  readonly finished: number
+}
+
+/** The state of a run, from which its progress is computed. */
+interface ProgressState {
+  readonly total: number | null
+  readonly counts: Readonly<Record<string, number>>
+}
+
+/** Calls `onProgress` at most every 100 ms. */
+export class ProgressReporter<State extends ProgressState> {
+  readonly #onProgress: ((progress: State & Speed) => void) | undefined
+  readonly #state: () => State
+  readonly #samples: Sample[] = []
+  #finished = 0
+  #timer: NodeJS.Timeout | undefined
+  #lastCallAt = -Infinity
+
+  /** @param state - returns the current state of the run */
+  constructor(onProgress: ((progress: State & Speed) => void) | undefined, state: () => State) {
+    this.#onProgress = onProgress
+    this.#state = state
+  }
+
+  /** Counts an item that was sent and is finished. */
+  countFinished(): void {
+    this.#finished++
+  }
+
+  /** Calls `onProgress` now, or when 100 ms have passed since the last call. */
+  schedule(): void {
+    if (this.#onProgress === undefined) return
+    if (this.#timer !== undefined) return
+    const waitMs = this.#lastCallAt + INTERVAL_MS - performance.now()
+    if (waitMs <= 0) this.#call()
+    else this.#timer = setTimeout(() => this.#call(), Math.ceil(waitMs))
+  }
+
+  /** Calls `onProgress` for the last time. */
+  finish(): void {
+    if (this.#onProgress !== undefined) this.#call()
+  }
+
+  #call(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    const now = performance.now()
+    this.#lastCallAt = now
+    const samples = this.#samples
+    samples.push({ at: now, finished: this.#finished })
+    while (samples.length > 2 && now - (samples[1] as Sample).at > RATE_WINDOW_MS) samples.shift()
+    const first = samples[0] as Sample
+    const elapsed = now - first.at
+    const rate = elapsed > 0 ? ((this.#finished - first.finished) / elapsed) * 1_000 : 0
+
+    const state = this.#state()
+    const hasEstimate = state.total !== null && rate > 0 && elapsed >= MIN_ESTIMATE_MS
+    const timeLeftMs = hasEstimate ? Math.round(((state.total - sumOf(state.counts)) / rate) * 1_000) : null
+    callHook(() => this.#onProgress?.({ ...state, rate, timeLeftMs }))
+  }
+}

@@ -1,0 +1,160 @@
+import { setImmediate } from 'node:timers/promises'
+import * as z from 'zod/mini'
+import { type RewardWalletRequest, rewardWalletRequest } from '../endpoints/reward-wallet.ts'
+import { invalidRequestError } from '../errors/bulk-errors.ts'
+import type { InvalidRequestError } from '../errors/client-errors.ts'
+import type { Issue } from '../schemas/issue.ts'
+import { copyOfFields, validate } from '../schemas/validate.ts'
+import type { ClientInternals } from '../shared/client-internals.ts'
+import { isSameAward } from '../shared/same-award.ts'
+import { hasMethod, isRecord, typeName } from '../shared/type-checks.ts'
+
+export { isSameAward } from '../shared/same-award.ts'
+
+/** One award of a list: the argument of `rewardWallet`, with an `xp` above 0. */
+export type AwardRow = RewardWalletRequest
+
+/** A list: an array, a generator, a stream of parsed lines. */
+export type Rows<Row> = Iterable<Row> | AsyncIterable<Row>
+
+const { address, pid, id, xp } = rewardWalletRequest.shape
+const hasNoNul = z.refine<string>((text) => !text.includes('\0'), 'must not contain U+0000')
+const awardRow = z.object({
+  address,
+  pid: pid.check(hasNoNul),
+  id: id.check(hasNoNul),
+  xp: xp.check(z.refine((amount: number) => amount > 0, 'must be above 0')),
+})
+
+/** The fields of an invalid row that have the right type, for the report. */
+export type InvalidRowFields = Partial<AwardRow>
+
+/** A checked row. */
+export type CheckedRow =
+  | { readonly ok: true; readonly value: AwardRow }
+  | { readonly ok: false; readonly issues: readonly Issue[]; readonly fields: InvalidRowFields }
+
+/**
+ * Copies a row and checks the copy, including the client's guard. Call it before the next row is read: a list may reuse
+ * one object for all rows.
+ */
+export function checkRow(given: unknown, client: ClientInternals | undefined): CheckedRow {
+  const copy = copyOfFields(awardRow, given)
+  const checked = validate(awardRow, copy)
+  const issues = checked.ok ? (client?.refusalsOfAward({ ...checked.value }) ?? []) : checked.issues
+  if (checked.ok && issues.length === 0) return checked
+  return { ok: false, issues, fields: fieldsOf(copy) }
+}
+
+function fieldsOf(row: unknown): InvalidRowFields {
+  const { address, pid, id, xp } = isRecord(row) ? row : {}
+  return {
+    ...(typeof id === 'string' && { id }),
+    ...(typeof address === 'string' && { address }),
+    ...(typeof pid === 'string' && { pid }),
+    ...(Number.isFinite(xp) && { xp: xp as number }),
+  }
+}
+
+export const describeRowIssues = (issues: readonly Issue[]): string =>
+  issues
+    .map(({ path, message }) => (path.length > 0 ? `${path.join('.')} ${message}` : `the row ${message}`))
+    .join('; ')
+
+/** Returns an issue for each field in which a row differs from the known award with the same id. */
+export function conflictIssues(row: AwardRow, known: AwardRow): Issue[] {
+  // Takes one field at a time from the known award, so that `isSameAward` compares only this field.
+  const names = (['address', 'pid', 'xp'] as const).filter((name) => !isSameAward({ ...row, [name]: known[name] }, row))
+  return names.map((name) => ({
+    path: [name],
+    message: `is ${JSON.stringify(row[name])}, but the award with the id ${JSON.stringify(row.id)} has ${JSON.stringify(known[name])}`,
+  }))
+}
+
+/** The issues of a row, with its position in the list. */
+export interface RowIssues {
+  readonly index: number
+  readonly issues: readonly Issue[]
+}
+
+/** Returns the error for invalid rows. @param consequence - a sentence without its full stop */
+export function invalidRowsError(rows: readonly RowIssues[], consequence: string): InvalidRequestError {
+  const issues = rows.flatMap(({ index, issues }) =>
+    issues.map(({ path, message }) => ({ path: ['rows', index, ...path], message })),
+  )
+  return invalidRequestError('rewardWallets', issues, consequence)
+}
+
+/** Returns an issue if a value is not iterable. The characters of a string are not a list. */
+export function issuesOfList(name: string, list: unknown): Issue[] {
+  const isIterable =
+    typeof list === 'object' &&
+    list !== null &&
+    [Symbol.asyncIterator, Symbol.iterator].some((method) => typeof Reflect.get(list, method) === 'function')
+  if (isIterable) return []
+  return [{ path: [name], message: `must be an iterable or an async iterable, got ${typeName(list)}` }]
+}
+
+/** Returns the number of items of an array or a set; `undefined` for any other list. */
+export function lengthOf(list: Rows<unknown>): number | undefined {
+  if (Array.isArray(list)) return list.length
+  return list instanceof Set ? list.size : undefined
+}
+
+/** An item of a list. */
+export interface ListItem<Item> {
+  readonly item: Item
+  /** The position in the list, from 0. */
+  readonly index: number
+}
+
+/** How long a synchronous list may block timers, aborts and the network. */
+const MAX_BLOCK_MS = 10
+
+/**
+ * Reads a list on demand. Ends when `stopped` is aborted, even while the list waits for its next item. It waits until the
+ * list has cleaned up, unless the list still waits for an item.
+ *
+ * @param read - converts an item before the next item is read
+ * @returns whether the list was read to its end
+ * @throws the error of the list
+ */
+export async function* readList<Item, Result>(
+  list: Rows<Item>,
+  read: (item: Item) => Result,
+  stopped: AbortSignal,
+): AsyncGenerator<ListItem<Result>, boolean, undefined> {
+  if (stopped.aborted) return false
+  let abandon: () => void = () => undefined
+  const onStop = () => abandon()
+  stopped.addEventListener('abort', onStop)
+  try {
+    const iterator = Symbol.asyncIterator in list ? list[Symbol.asyncIterator]() : list[Symbol.iterator]()
+    let blockEndsAt = performance.now() + MAX_BLOCK_MS
+    for (let index = 0; !stopped.aborted; index++) {
+      const next = iterator.next()
+      // `Promise.race` would keep memory for each item until the stop.
+      const result = await new Promise<IteratorResult<Item> | 'abandoned'>((resolve, reject) => {
+        abandon = () => resolve('abandoned')
+        if (hasMethod(next, 'then')) Promise.resolve(next).then(resolve, reject)
+        else resolve(next)
+      })
+      if (result === 'abandoned') {
+        // Not awaited: the `return` of a generator waits for its pending `next`.
+        void (async () => iterator.return?.())().catch(() => undefined)
+        return false
+      }
+      if (typeof result !== 'object')
+        throw new TypeError(`next() of the list must return an object, got ${typeName(result)}`)
+      if (result.done) return true
+      yield { item: read(result.value), index }
+      if (performance.now() < blockEndsAt) continue
+      await setImmediate()
+      blockEndsAt = performance.now() + MAX_BLOCK_MS
+    }
+    await iterator.return?.()
+    return false
+  } finally {
+    stopped.removeEventListener('abort', onStop)
+  }
+}

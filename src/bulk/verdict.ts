@@ -1,0 +1,226 @@
+import type { CampaignClient } from '../client.ts'
+import type { UnsettledReason } from '../errors/bulk-errors.ts'
+import {
+  ApiError,
+  CampaignError,
+  ConfigurationError,
+  type InvalidRequestError,
+  RateLimitError,
+} from '../errors/client-errors.ts'
+import type { AwardFailure, FinalVerdict, Verdict } from '../schemas/award-report.ts'
+import { isRecord, typeName } from '../shared/type-checks.ts'
+import type { Attempt, LedgerSession } from './ledger/ledger.ts'
+import { type CallOutcome, outcomeOf } from './pacing.ts'
+import type { AwardRow } from './rows.ts'
+
+export type { AwardFailure, FinalVerdict, Verdict } from '../schemas/award-report.ts'
+
+/** The verdict of an award, with the reason for a failure. */
+export interface AwardResult {
+  readonly verdict: Verdict
+  readonly failure?: AwardFailure | undefined
+}
+
+/** An {@link AwardResult} that ends the award. */
+export interface FinalResult extends AwardResult {
+  readonly verdict: FinalVerdict
+}
+
+const MAX_MESSAGE_LENGTH = 500
+
+/** Describes an error for ledgers and reports. */
+export function failureOf(error: unknown): AwardFailure {
+  if (!(error instanceof CampaignError))
+    return { code: 'unexpected', message: `the client threw ${safeMessage(error)}` }
+  const status = error instanceof ApiError ? { status: error.status } : {}
+  return { code: error.code, ...status, message: error.message.slice(0, MAX_MESSAGE_LENGTH) }
+}
+
+/** Returns the message of an error of this package, or the name of any other error, whose message may contain a secret. */
+export function safeMessage(error: unknown): string {
+  if (error instanceof CampaignError) return error.message
+  return error instanceof Error ? String(error.name) : typeName(error)
+}
+
+/**
+ * The result of `confirm`: the award was made (`true`), it was made with this amount (`{ xp }`), it was not made (`false`),
+ * or nobody knows (`undefined`).
+ */
+export type Confirmation = true | { readonly xp: number } | false | undefined
+
+/** Callbacks that find out why the service refused an id. The service gives the same response for every reason. */
+export interface Evidence {
+  /**
+   * Returns whether the service refused the id because the id was used before; `undefined` if the response does not show it.
+   * If it returns `true` and an attempt had an unknown outcome, that attempt made the award: the row is `alreadyAwarded`.
+   * If it returns `true` and no attempt had an unknown outcome, the row is `rejected` with the code `id_used`.
+   */
+  isUsedId?: ((error: ApiError) => boolean | undefined) | undefined
+  /**
+   * Looks for this award in your own records, or in the user's progress. If it returns another amount in `{ xp }`, the row
+   * is `rejected` with the code `other_amount`.
+   *
+   * Return `false` only from a source that records every award: the row is then `rejected` with the code `not_confirmed`.
+   * Return `undefined` if the user's progress does not show the award: the service may still be processing it.
+   *
+   * Give the function a time limit: the row is not finished until the function returns. When the run stops, a pending call
+   * of `confirm` has ten seconds left.
+   */
+  confirm?: ((row: AwardRow) => Confirmation | Promise<Confirmation>) | undefined
+}
+
+/**
+ * Returns the result of a row whose id the service refused.
+ *
+ * @param maybeApplied - whether this attempt or an earlier one may have been applied
+ */
+export async function judgeRefusal(
+  row: AwardRow,
+  error: CampaignError,
+  maybeApplied: boolean,
+  { isUsedId, confirm }: Evidence,
+): Promise<AwardResult> {
+  const failure = failureOf(error)
+  try {
+    const confirmed = judgeConfirmation(row, await confirm?.({ ...row }))
+    if (confirmed !== undefined) return confirmed
+    // Awaited because a JavaScript caller may pass an async function.
+    const isUsed = await isUsedId?.(error as ApiError)
+    if (isUsed === true) {
+      return maybeApplied
+        ? { verdict: 'alreadyAwarded' }
+        : { verdict: 'rejected', failure: { ...failure, code: 'id_used' } }
+    }
+    return { verdict: maybeApplied && isUsed !== false ? 'unconfirmed' : 'rejected', failure }
+  } catch (reason) {
+    const message = `isUsedId or confirm threw: ${safeMessage(reason)}`
+    return { verdict: 'indeterminate', failure: { ...failure, code: 'evidence_failed', message } }
+  }
+}
+
+/** Returns the result of a row that is `unconfirmed` in the ledger; `undefined` if the row must be sent again. */
+export async function judgeUnconfirmed(
+  row: AwardRow,
+  { isUsedId, confirm }: Evidence,
+): Promise<AwardResult | undefined> {
+  if (confirm === undefined) return undefined
+  try {
+    const confirmed = judgeConfirmation(row, await confirm({ ...row }))
+    return confirmed ?? (isUsedId === undefined ? { verdict: 'unconfirmed' } : undefined)
+  } catch (reason) {
+    const message = `confirm threw: ${safeMessage(reason)}`
+    return { verdict: 'unconfirmed', failure: { code: 'evidence_failed', message } }
+  }
+}
+
+function judgeConfirmation(row: AwardRow, confirmation: Confirmation): AwardResult | undefined {
+  if (confirmation === undefined) return undefined
+  if (confirmation === true) return { verdict: 'alreadyAwarded' }
+  if (confirmation === false) {
+    const message = 'the service refused the id, and confirm returned false'
+    return { verdict: 'rejected', failure: { code: 'not_confirmed', message } }
+  }
+  if (!isRecord(confirmation) || !Number.isFinite(confirmation.xp)) {
+    throw new ConfigurationError(`confirm must return true, { xp }, false or undefined, got ${typeName(confirmation)}`)
+  }
+  if (confirmation.xp === row.xp) return { verdict: 'alreadyAwarded' }
+  const message = `the id was used for ${confirmation.xp} XP, and the row has ${row.xp} XP`
+  return { verdict: 'rejected', failure: { code: 'other_amount', message } }
+}
+
+/** The outcome of an attempt, before it is recorded. */
+export interface Attempted {
+  /** The outcome of the call; `undefined` if nothing was sent. */
+  readonly outcome: CallOutcome | undefined
+  /** The verdict; `undefined` if the award has none yet, for instance after a 429. */
+  readonly verdict: Verdict | undefined
+  readonly failure?: AwardFailure | undefined
+}
+
+/** Makes a claimed award: calls the service, and judges a refusal. Never rejects. */
+export async function attemptAward(
+  client: Pick<CampaignClient, 'rewardWallet'>,
+  { row, isInDoubt, previousVerdict }: Attempt,
+  evidence: Evidence,
+): Promise<Attempted> {
+  const confirmed = previousVerdict === 'unconfirmed' ? await judgeUnconfirmed(row, evidence) : undefined
+  if (confirmed !== undefined) return { outcome: undefined, ...confirmed }
+
+  const outcome = await call(client, row)
+  if (outcome.kind === 'done') return { outcome, verdict: 'awarded' }
+  if (outcome.kind === 'refused') {
+    return { outcome, ...(await judgeRefusal(row, outcome.error, isInDoubt || outcome.maybeApplied, evidence)) }
+  }
+  const isUnknown = outcome.kind === 'failed' || (outcome.kind === 'unreachable' && outcome.maybeApplied)
+  return { outcome, verdict: isUnknown ? 'indeterminate' : undefined, failure: failureOf(outcome.error) }
+}
+
+async function call(client: Pick<CampaignClient, 'rewardWallet'>, row: AwardRow): Promise<CallOutcome> {
+  try {
+    // Pass a copy: the client may change its argument.
+    await client.rewardWallet({ ...row })
+    return { kind: 'done', maybeApplied: false }
+  } catch (error) {
+    return outcomeOf(error)
+  }
+}
+
+/** The end of an attempt, recorded in the ledger. */
+export type AttemptEnd =
+  | ({ readonly kind: 'final' } & FinalResult)
+  /** The award has no final verdict. */
+  | {
+      readonly kind: 'retry'
+      readonly reason: UnsettledReason
+      readonly afterMs?: number | undefined
+      readonly failure?: AwardFailure | undefined
+      readonly error?: unknown
+    }
+  /** The client refused the row. */
+  | { readonly kind: 'invalid'; readonly error: InvalidRequestError }
+
+/**
+ * Writes the outcome of an attempt to the ledger.
+ *
+ * @throws the error of the ledger
+ */
+export async function recordAttempt(
+  session: LedgerSession,
+  attempt: Attempt,
+  { outcome, verdict, failure }: Attempted,
+): Promise<AttemptEnd> {
+  const isFinal = verdict !== undefined && verdict !== 'indeterminate'
+  const isStillInDoubt = attempt.isInDoubt && verdict === 'indeterminate'
+  const isChanged =
+    outcome === undefined ? verdict !== attempt.previousVerdict : isFinal || outcome.maybeApplied || isStillInDoubt
+  let recorded = verdict
+  if (isChanged) {
+    const state = await session.complete(attempt, verdict ?? 'indeterminate', failure)
+    if (state === 'busy') return { kind: 'retry', reason: 'busy' }
+    if (verdict !== undefined) recorded = state
+  } else {
+    // Releasing the claim restores the state before the attempt.
+    await session.release(attempt)
+  }
+  if (recorded !== undefined && recorded !== 'indeterminate') return { kind: 'final', verdict: recorded, failure }
+  if (outcome?.kind === 'invalid') return { kind: 'invalid', error: outcome.error }
+  const error = outcome?.error
+  const afterMs = error instanceof RateLimitError ? error.retryAfterMs : undefined
+  return { kind: 'retry', reason: unsettledReasonOf(outcome), afterMs, failure, error }
+}
+
+function unsettledReasonOf(outcome: CallOutcome | undefined): UnsettledReason {
+  switch (outcome?.kind) {
+    case 'rate_limited':
+      return 'rate_limited'
+    case 'unreachable':
+      return outcome.maybeApplied ? 'indeterminate' : 'not_sent'
+    case 'campaign_refused':
+      return 'refused_for_now'
+    case 'fatal':
+      // An error of another library leaves the outcome unknown.
+      return outcome.error instanceof CampaignError ? 'refused_for_now' : 'indeterminate'
+    default:
+      return 'indeterminate'
+  }
+}

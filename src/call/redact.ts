@@ -1,0 +1,123 @@
+import { MIN_SECRET_LENGTH } from '../settings/secrets.ts'
+import { toVisible } from '../shared/text/visible-text.ts'
+
+const REDACTED = '[redacted]'
+/** Longer texts are cut before the search for secrets. */
+const MAX_TEXT_LENGTH = 65_536
+/** Maximum length of each text of a foreign error. */
+const MAX_CAUSE_LENGTH = 16_384
+const MAX_CAUSE_DEPTH = 5
+
+/**
+ * A JWT: three base64url parts. The first begins with `eyJ`, an encoded `{"`. A match starts at the beginning of a word,
+ * so that a long text of repeated `eyJ` takes linear time.
+ */
+const JWT = /(?<![\w-])((?:(?!eyJ)[\w-])*)eyJ[\w-]*\.[\w-]*\.[\w-]*/g
+/** A token after "Bearer". It must have 20 characters or a digit, so that "missing bearer token" does not match. */
+const BEARER = /(?<![a-z])(bearer(?:\s|%20|\+)+)(?=[^\s"',;]{20}|[^\s"',;]*\d)[^\s"',;]{8,}/gi
+/** The credentials of a proxy in a header. */
+const BASIC = /(?<=authorization\W{1,4})(basic\s+)[\w+/=-]+/gi
+/** User name and password in a URL, for example of a proxy. */
+const URL_CREDENTIALS = /(?<=:\/\/)[^\s/?#"'@:]*:[^\s/?#"']*(?=@)/g
+
+/** A long secret is split, because its pattern could be too large to compile. A rest of fewer than 8 characters is ignored. */
+const PART_OF_SECRET = new RegExp(`[^]{${MIN_SECRET_LENGTH},512}`, 'g')
+
+/**
+ * Returns patterns that match a secret in plain text and encoded for JSON (once or twice), URLs and forms. Returns none for
+ * a secret of fewer than 8 characters.
+ */
+export const patternsOf = (secret: string): RegExp[] =>
+  Array.from(secret.match(PART_OF_SECRET) ?? [], (part) => new RegExp(part.replace(/[^\w-]/gu, patternOf), 'g'))
+
+function patternOf(character: string): string {
+  const escaped = JSON.stringify(character).slice(1, -1)
+  const units = Array.from({ length: character.length }, (_, at) => hex(character.charCodeAt(at), 4))
+  const bytes = Array.from(new TextEncoder().encode(character), (byte) => `%${hex(byte, 2)}`)
+  const encodings = [
+    `\\\\{0,3}${literal(character)}`,
+    units.map((unit) => `\\\\{1,2}u${unit}`).join(''),
+    bytes.join(''),
+  ]
+  if (escaped.startsWith('\\')) encodings.push(`\\\\{1,2}${literal(escaped.slice(1))}`)
+  if (character === ' ') encodings.push('\\+')
+  return `(?:${encodings.join('|')})`
+}
+
+/** Returns the query of a URL: the arguments of a read, which are redacted where another package shows the URL. */
+export function queryOf(url: string): string[] {
+  const start = url.indexOf('?') + 1
+  return start === 0 ? [] : [url.slice(start)]
+}
+
+/** Returns a pattern of a hexadecimal number in upper or lower case. */
+const hex = (code: number, digits: number): string =>
+  code
+    .toString(16)
+    .padStart(digits, '0')
+    .replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`)
+
+const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+
+/** The texts to redact, and the patterns of {@link patternsOf}. */
+export type Secrets = readonly (string | RegExp)[]
+
+/**
+ * Replaces the secrets in a text, and all text that looks like a token or like a password in a URL.
+ */
+export function redact(text: string, secrets: Secrets): string {
+  let clean = text
+  for (const secret of secrets) clean = clean.replaceAll(secret, REDACTED)
+  return clean
+    .replace(JWT, `$1${REDACTED}`)
+    .replace(BEARER, `$1${REDACTED}`)
+    .replace(BASIC, `$1${REDACTED}`)
+    .replace(URL_CREDENTIALS, REDACTED)
+}
+
+/** Returns the beginning of a text without secrets and with its control characters escaped. */
+export const excerpt = (text: string, secrets: Secrets, length: number): string =>
+  cut(toVisible(withoutSecrets(text, secrets)), length)
+
+function withoutSecrets(text: string, secrets: Secrets): string {
+  const clean = redact(text.slice(0, MAX_TEXT_LENGTH), secrets)
+  if (text.length <= MAX_TEXT_LENGTH) return clean
+  // The cut may have split a secret, so remove the last characters. A pattern is at least as long as the text that it matches.
+  const longest = Math.max(0, ...secrets.map((secret) => (typeof secret === 'string' ? secret : secret.source).length))
+  return clean.slice(0, Math.max(0, clean.length - longest))
+}
+
+/** Returns the beginning of a text. It does not end inside a surrogate pair. */
+export const cut = (text: string, length: number): string => text.slice(0, length).replace(/[\ud800-\udbff]$/, '')
+
+/**
+ * Copies name, message, code, stack and causes of a foreign error, without secrets. Errors of HTTP libraries have fields
+ * with the request and its token, which loggers print.
+ */
+export function safeCause(error: unknown, secrets: Secrets, depth = 0): Error | undefined {
+  if (error === undefined || error === null || depth > MAX_CAUSE_DEPTH) return undefined
+  const clean = (text: string): string => excerpt(text, secrets, MAX_CAUSE_LENGTH)
+  if (typeof error !== 'object') return new Error(clean(String(error)))
+  const { name, message, code, stack, cause } = error as Record<string, unknown>
+  const text = typeof message === 'string' ? message : ''
+  const safe = new Error(clean(text))
+  const safeInner = safeCause(cause, secrets, depth + 1)
+  if (safeInner !== undefined) hide(safe, 'cause', safeInner)
+  if (typeof name === 'string') hide(safe, 'name', clean(name))
+  if (typeof code === 'string') Object.assign(safe, { code: clean(code) })
+  if (typeof stack === 'string') hide(safe, 'stack', safeStack(stack, text, secrets))
+  return safe
+}
+
+/** Escapes control characters, except the line breaks between the frames of a stack. */
+function safeStack(stack: string, message: string, secrets: Secrets): string {
+  const clean = withoutSecrets(message, secrets)
+  const lines = withoutSecrets(stack, secrets)
+    .replace(clean, () => toVisible(clean))
+    .split('\n')
+  return cut(lines.map(toVisible).join('\n'), MAX_CAUSE_LENGTH)
+}
+
+function hide(error: Error, name: 'name' | 'stack' | 'cause', value: unknown): void {
+  Object.defineProperty(error, name, { value, configurable: true, writable: true, enumerable: false })
+}

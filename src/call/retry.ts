@@ -1,0 +1,69 @@
+import type { RetryRule } from '../endpoints/endpoint.ts'
+import { callHook } from '../shared/call-hook.ts'
+import { MAX_TIMER_MS } from '../shared/timers.ts'
+import type { Failure } from './failure.ts'
+
+const FIRST_BACKOFF_MS = 300
+const MAX_BACKOFF_MS = 8_000
+/** Maximum pause that calls wait for. After a longer `Retry-After`, calls fail for 30 s. */
+export const MAX_PAUSE_MS = 30_000
+
+export const TOO_MANY_REQUESTS = 429
+/** Temporary errors of the service, or of a proxy in front of it. */
+const TRANSIENT = new Set([408, 500, 502, 503, 504])
+
+/** Whether the service may have applied the write of a failed attempt. */
+export const mayHaveBeenApplied = ({ kind, status }: Failure): boolean =>
+  kind === 'no_response' || kind === 'not_understood' || status >= 500 || status === 408
+
+/** Whether a retry is allowed after a failure. The call decides about the retry after a 401. */
+export function mayRetry({ kind, status, retryAfterMs, isFinal }: Failure, rule: RetryRule): boolean {
+  if (isFinal || (retryAfterMs ?? 0) > MAX_PAUSE_MS) return false
+  if (kind === 'not_sent' || status === TOO_MANY_REQUESTS) return true
+  return rule !== 'unsafe' && (kind === 'no_response' || TRANSIENT.has(status))
+}
+
+/**
+ * Returns the wait before a retry in milliseconds: your own backoff, else exponential backoff with full jitter.
+ *
+ * @param nth - 1 for the first retry
+ */
+export const retryDelay = (nth: number, customBackoff = noBackoff): number =>
+  customDelay(customBackoff) ?? Math.random() * maxBackoff(nth)
+
+/**
+ * Returns the pause after a 429 without `Retry-After` in milliseconds: your own backoff, else exponential backoff. Jitter
+ * shortens it by at most half, because a retry that comes too early uses up one of `maxRetries`.
+ *
+ * @param nth - 1 for the first pause
+ */
+export const pauseDelay = (nth: number, customBackoff = noBackoff): number =>
+  customDelay(customBackoff) ?? (0.5 + Math.random() / 2) * maxBackoff(nth)
+
+const noBackoff = (): unknown => undefined
+
+const maxBackoff = (nth: number): number => Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (nth - 1))
+
+/** Returns the caller's backoff; `undefined` if it throws or returns no usable number. */
+function customDelay(backoff: () => unknown): number | undefined {
+  let ms: unknown
+  callHook(() => {
+    ms = backoff()
+    return ms
+  })
+  return typeof ms === 'number' && ms >= 0 ? Math.min(ms, MAX_TIMER_MS) : undefined
+}
+
+const SECONDS = /^\d+$/
+/** HTTP dates begin with the day of the week. `Date.parse` alone accepts almost any text. */
+const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? .*\d{2}:\d{2}:\d{2}/
+/** The asctime format has no time zone. It means GMT, but `Date.parse` would assume local time. */
+const WITHOUT_ZONE = /:\d{2}(?: \d{4})?$/
+
+/** Parses `Retry-After`, in seconds or as a date. Returns milliseconds from now; `undefined` if it is malformed. */
+export function parseRetryAfter(header: string | null): number | undefined {
+  const value = header?.trim() ?? ''
+  if (SECONDS.test(value)) return Math.min(Number(value) * 1000, Number.MAX_SAFE_INTEGER)
+  const date = HTTP_DATE.test(value) ? Date.parse(WITHOUT_ZONE.test(value) ? `${value} GMT` : value) : Number.NaN
+  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now())
+}

@@ -1,0 +1,169 @@
+import type { JWTPayload } from 'jose'
+import { decodeJwt } from 'jose/jwt/decode'
+import type { AccessTokenSource } from '../options.ts'
+import type { ClientSettings } from '../settings/client-settings.ts'
+import { bearerToken, TOKEN_RULE, warnOfShortSecret } from '../settings/secrets.ts'
+import { keepProcessAlive, TIMED_OUT, withTimeout } from '../shared/timers.ts'
+import { type Failure, noTokenInTime, tokenFailure } from './failure.ts'
+import { patternsOf, safeCause } from './redact.ts'
+
+/** A token is renewed this long before it expires. */
+const RENEW_BEFORE_MS = 30_000
+/** A pending call of the token source is abandoned after this time. */
+const MAX_RENEWAL_MS = 30_000
+/** The number of recent tokens that are redacted. Errors may contain earlier tokens. */
+const MAX_RECENT_TOKENS = 8
+
+/** Why the token source gave no token. Each waiting call makes its own error of it. */
+interface TokenProblem {
+  readonly problem: string
+  readonly cause?: Error | undefined
+}
+
+/** Stores and renews the bearer token of a client. Its fields are private, so printing a client does not show the token. */
+export class AccessTokens {
+  readonly #settings: Pick<ClientSettings, 'baseUrl' | 'fetch'>
+  readonly #source: AccessTokenSource | undefined
+  #cached: { readonly token: string; readonly expiresAt: number | undefined } | undefined
+  #pending: Promise<string | TokenProblem> | undefined
+  #renewals = 0
+  /** The number of the renewal that gave the cached token. */
+  #cachedRenewal = 0
+  #recent: readonly string[] = []
+  #patterns: readonly RegExp[] = []
+
+  constructor(settings: Pick<ClientSettings, 'accessToken' | 'baseUrl' | 'fetch'>) {
+    this.#settings = settings
+    const { accessToken } = settings
+    if (typeof accessToken === 'function') this.#source = accessToken
+    else this.#store(accessToken)
+  }
+
+  /** Whether a refused token can be replaced. */
+  get isRenewable(): boolean {
+    return this.#source !== undefined
+  }
+
+  /** Patterns of the recent tokens, which are redacted from errors. */
+  get secrets(): readonly RegExp[] {
+    return this.#patterns
+  }
+
+  /** The cached token, unless it expires within the next 30 s. */
+  get cached(): string | undefined {
+    const cached = this.#cached
+    const isFresh = cached?.expiresAt === undefined || Date.now() < cached.expiresAt - RENEW_BEFORE_MS
+    return isFresh ? cached?.token : undefined
+  }
+
+  /**
+   * Returns the token to send, or the failure of the source. Concurrent calls share one call of the source.
+   *
+   * @param operation - the method to name in errors
+   * @param remainingMs - the rest of `totalTimeoutMs`
+   * @throws the reason of `signal`
+   */
+  async get(
+    operation: string,
+    { totalTimeoutMs, signal }: { readonly totalTimeoutMs: number; readonly signal: AbortSignal | undefined },
+    remainingMs = totalTimeoutMs,
+  ): Promise<string | Failure> {
+    const { cached } = this
+    if (cached !== undefined) return cached
+    const token = await withTimeout(this.#pending ?? this.#renew(), remainingMs, signal)
+    if (token === TIMED_OUT) return noTokenInTime(operation, totalTimeoutMs)
+    return typeof token === 'string' ? token : tokenFailure(operation, token.problem, token.cause)
+  }
+
+  /** Removes a token that the service refused, unless another call has already renewed it. */
+  refuse(token: string): void {
+    if (this.#source !== undefined && this.#cached?.token === token) this.#cached = undefined
+  }
+
+  #renew(): Promise<string | TokenProblem> {
+    const abandoned = new AbortController()
+    const pending = new Promise<string | TokenProblem>((resolve) => {
+      const timer = setTimeout(() => {
+        resolve({ problem: `the access token source gave no token within ${MAX_RENEWAL_MS / 1_000} s` })
+        abandoned.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'))
+      }, MAX_RENEWAL_MS)
+      // Waiting calls keep the process alive. The renewal alone must not.
+      keepProcessAlive(timer, false)
+      void this.#callSource(abandoned.signal).then((result) => {
+        clearTimeout(timer)
+        resolve(result)
+      })
+    }).finally(() => {
+      this.#pending = undefined
+    })
+    this.#pending = pending
+    return pending
+  }
+
+  async #callSource(signal: AbortSignal): Promise<string | TokenProblem> {
+    const renewal = ++this.#renewals
+    const source = this.#source as AccessTokenSource
+    // Wait until `#pending` is set: the source may itself call this client.
+    await undefined
+    let result: unknown
+    try {
+      result = await source({ signal })
+    } catch (error) {
+      return { problem: 'the access token source failed', cause: safeCause(error, this.#patterns) }
+    }
+    const token = bearerToken(result)
+    if (token === undefined) {
+      return { problem: `the access token source returned ${describe(result)}; it ${TOKEN_RULE}` }
+    }
+    // An abandoned renewal may finish late. Its token must not replace a newer one.
+    if (renewal > this.#cachedRenewal) {
+      this.#cachedRenewal = renewal
+      this.#store(token)
+    }
+    return token
+  }
+
+  #store(token: string): void {
+    this.#cached = { token, expiresAt: this.#source && expiryOf(token) }
+    if (this.#recent[0] === token) return
+    warnOfShortSecret(token, this.#settings)
+    this.#recent = [token, ...this.#recent.filter((other) => other !== token)].slice(0, MAX_RECENT_TOKENS)
+    this.#patterns = this.#recent.flatMap(patternsOf)
+  }
+}
+
+/** Returns the `exp` of a token in milliseconds since 1970; `undefined` if it has none. */
+function expiryOf(token: string): number | undefined {
+  const { exp } = claimsOf(token)
+  return typeof exp === 'number' && Number.isFinite(exp) ? exp * 1000 : undefined
+}
+
+/** Returns issuer and subject of a JWT; `null` if absent. */
+export function identityOf(token: string): { issuer: string | null; subject: string | null } {
+  const { iss, sub } = claimsOf(token)
+  return { issuer: typeof iss === 'string' ? iss : null, subject: typeof sub === 'string' ? sub : null }
+}
+
+/** Returns the unverified claims of a token; an empty object if it is not a JWT. */
+function claimsOf(token: string): JWTPayload {
+  try {
+    return decodeJwt(token)
+  } catch {
+    return {}
+  }
+}
+
+/** Returns a hint for the error message of a refused token; empty unless the token had expired. */
+export function expiryHint(token: string): string {
+  const expiresAt = expiryOf(token)
+  if (expiresAt === undefined || expiresAt > Date.now()) return ''
+  const date = new Date(expiresAt)
+  return `; the token had expired${Number.isNaN(date.getTime()) ? '' : ` at ${date.toISOString()}`}`
+}
+
+const describe = (value: unknown): string =>
+  typeof value === 'string'
+    ? value.trim() === ''
+      ? 'an empty string'
+      : 'an unusable string'
+    : `a value of type ${typeof value}`

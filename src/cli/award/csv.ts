@@ -1,0 +1,177 @@
+import { isUtf8 } from 'node:buffer'
+import { CsvError, parse } from 'csv-parse/sync'
+import { WALLET_ADDRESS } from '../../shared/wallet-address.ts'
+import { type CommandFailure, usageFailure } from '../failure.ts'
+
+/**
+ * Decodes a CSV file in UTF-8, or in UTF-16 with a byte order mark ("Unicode Text" in Excel).
+ *
+ * @param name - of the file, for messages
+ * @throws CommandFailure for any other file
+ */
+export function decodeText(bytes: Uint8Array, name: string): string {
+  const starts = (...start: number[]): boolean => start.every((byte, index) => bytes[index] === byte)
+  if (starts(0x50, 0x4b, 0x03, 0x04) || starts(0xd0, 0xcf, 0x11, 0xe0)) {
+    throw usageFailure(`${name} is a workbook, not a CSV file`, SAVE_AS)
+  }
+  const encoding = starts(0xff, 0xfe) ? 'utf-16le' : starts(0xfe, 0xff) ? 'utf-16be' : 'utf-8'
+  let text: string
+  try {
+    text = new TextDecoder(encoding, { fatal: true }).decode(bytes)
+  } catch {
+    const place = encoding === 'utf-8' ? `: line ${firstWrongLine(bytes)}` : ' or UTF-16'
+    throw usageFailure(`${name} is not text in UTF-8${place}`, SAVE_AS)
+  }
+  if (text.includes('\0')) throw usageFailure(`${name} contains NUL characters: it is not a CSV file`, SAVE_AS)
+  const [control] = CONTROL.exec(text) ?? []
+  if (control === undefined) return text
+  const line = text.slice(0, text.indexOf(control)).split('\n').length
+  const what =
+    control === '\r' ? 'a carriage return without a line feed' : `the control character ${codePoint(control)}`
+  throw usageFailure(`${name}: line ${line} contains ${what}`, SAVE_AS)
+}
+
+/** Control characters other than tabs and line ends. A parser that takes a single CR for a line end loses rows. */
+const CONTROL = /(?![\t\n\r])\p{Cc}|\r(?!\n)/u
+
+const codePoint = (character: string): string =>
+  `U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`
+
+const SAVE_AS = 'save the sheet as "CSV UTF-8"'
+const LINE_FEED = 0x0a
+
+function firstWrongLine(bytes: Uint8Array): number {
+  let start = 0
+  for (let line = 1; ; line++) {
+    const end = bytes.indexOf(LINE_FEED, start)
+    if (end === -1 || !isUtf8(bytes.subarray(start, end))) return line
+    start = end + 1
+  }
+}
+
+/** One record of a CSV file. It may span several lines. */
+export interface CsvRecord {
+  readonly cells: readonly string[]
+  /** The line where the record begins, from 1. */
+  readonly line: number
+}
+
+/** Longer than any valid row. A longer record has a quote that is not closed, or the file is not a list. */
+const MAX_RECORD_CHARACTERS = 100_000
+
+export interface CsvSyntaxError {
+  readonly line: number
+  readonly message: string
+}
+
+/**
+ * Splits a CSV text into records, and calls `onRecord` with each record that is not empty.
+ *
+ * @returns the first syntax error, if any. Reading ends there
+ */
+export function readRecords(content: string, onRecord: (record: CsvRecord) => void): CsvSyntaxError | undefined {
+  const lines = content.replaceAll('\r\n', '\n')
+  // In Excel, the first line can name the delimiter.
+  const [separatorLine = '', named = ''] = /^"?sep=(.)"?\n/i.exec(lines) ?? []
+  const isNamed = DELIMITERS.includes(named)
+  const text = isNamed ? lines.slice(separatorLine.length) : lines
+  const linesBefore = isNamed ? 1 : 0
+
+  /** The last line of the previous record. */
+  let lastLine = 0
+  try {
+    parse(text, {
+      delimiter: isNamed ? named : delimiterOf(text),
+      record_delimiter: '\n',
+      relax_column_count: true,
+      max_record_size: MAX_RECORD_CHARACTERS,
+      trim: true,
+      on_record(cells: string[], { lines: end }): null {
+        if (cells.some((cell) => cell !== '')) onRecord({ cells, line: linesBefore + lastLine + 1 })
+        lastLine = end
+        return null
+      },
+    })
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error
+    const { code, lines: end = lastLine } = error as CsvError & { lines?: number }
+    // For an open quote, show the line of the quote, not the end of the file.
+    const line = code === 'CSV_QUOTE_NOT_CLOSED' || code === 'CSV_MAX_RECORD_SIZE' ? lastLine + 1 : end
+    return { line: linesBefore + line, message: MESSAGES[code] ?? `is not CSV (${code})` }
+  }
+  return undefined
+}
+
+const DELIMITERS = [',', ';', '\t', '|']
+
+/** Detects the delimiter in the first line: spreadsheets choose it by locale. */
+function delimiterOf(text: string): string {
+  const [header = ''] = /^.*\S.*$/m.exec(text.slice(0, MAX_RECORD_CHARACTERS)) ?? []
+  const known = (delimiter: string): number =>
+    header.split(delimiter).filter((cell) => (COLUMNS as readonly string[]).includes(columnName(cell))).length
+  const [best = ','] = [...DELIMITERS].sort(
+    (one, other) => known(other) - known(one) || header.split(other).length - header.split(one).length,
+  )
+  return best
+}
+
+const QUOTES = 'A cell with quotes is written as "He said ""yes"""'
+const MESSAGES: Readonly<Record<string, string>> = {
+  CSV_QUOTE_NOT_CLOSED: 'has a quote that is not closed before the end of the file',
+  CSV_INVALID_CLOSING_QUOTE: `has text after a closing quote. ${QUOTES}`,
+  INVALID_OPENING_QUOTE: `has a quote in the middle of a cell. ${QUOTES}`,
+  CSV_MAX_RECORD_SIZE: `is longer than ${MAX_RECORD_CHARACTERS / 1000} kB; check for a missing closing quote`,
+}
+
+/** The columns of a list. Other columns are ignored. */
+export const COLUMNS = ['address', 'xp', 'id', 'reason', 'pid'] as const
+export type Column = (typeof COLUMNS)[number]
+
+/** The columns of a list, from its first line. */
+export interface Columns {
+  /** The index of each column, from 0. */
+  readonly places: Readonly<Partial<Record<Column, number>>>
+  /** The number of all columns. */
+  readonly count: number
+  /** The names of ignored columns. */
+  readonly unused: readonly string[]
+}
+
+/** Normalises a cell of the first line to the name of a column. */
+export const columnName = (cell: string): string =>
+  cell
+    .trim()
+    .replace(/^"(.*)"$/s, '$1')
+    .trim()
+    .toLowerCase()
+
+/** Reads the first line. @throws CommandFailure when a column is missing or is named twice */
+export function readColumns(cells: readonly string[], pid: string | undefined): Columns {
+  const names = cells.map(columnName)
+  const places: Partial<Record<Column, number>> = {}
+  for (const column of COLUMNS) {
+    const place = names.indexOf(column)
+    if (place === -1) continue
+    if (names.indexOf(column, place + 1) !== -1) throw wrongHeader(`names the column "${column}" twice`)
+    places[column] = place
+  }
+  if (names.some((name) => WALLET_ADDRESS.test(name)))
+    throw wrongHeader('contains a wallet address instead of column names')
+  const missing: string[] = (['address', 'xp'] as const).filter((column) => places[column] === undefined)
+  if (places.id === undefined && places.reason === undefined) missing.push('id or reason')
+  if (pid === undefined && places.pid === undefined) missing.push('pid (or --pid)')
+  if (missing.length > 0) {
+    const found = names.filter((name) => name !== '').slice(0, 10)
+    const has =
+      found.length > 0 ? `; it names ${found.map((name) => JSON.stringify(name.slice(0, 40))).join(', ')}` : ''
+    throw wrongHeader(`lacks the column${missing.length > 1 ? 's' : ''} ${missing.join(', ')}${has}`)
+  }
+  const used = new Set<string>([...COLUMNS].filter((column) => column !== 'reason' || places.id === undefined))
+  return { places, count: cells.length, unused: names.filter((name) => name !== '' && !used.has(name)) }
+}
+
+const wrongHeader = (problem: string): CommandFailure =>
+  usageFailure(
+    `the first line ${problem}`,
+    'it must name the columns: address, xp, reason or id, and pid unless --pid is given',
+  )

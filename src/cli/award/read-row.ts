@@ -1,0 +1,157 @@
+import { type AwardRow, rewardId } from 'campaign-client/bulk'
+import { MAX_DIGITS } from '../../shared/decimals.ts'
+import { WALLET_ADDRESS } from '../../shared/wallet-address.ts'
+import { hasTooManyDigits } from '../flags.ts'
+import type { Column, Columns, CsvRecord } from './csv.ts'
+
+/** The kinds of mistakes in a list, with the headings under which they are listed. */
+export const RULES = {
+  csv: 'not CSV',
+  cells: 'more cells than columns',
+  empty: 'an empty cell',
+  address: 'not a wallet address',
+  xp: 'not an amount of XP',
+  max_xp: 'more XP than --max-xp',
+  max_total_xp: 'more XP than --max-total-xp',
+  text: 'not a valid text',
+  pid: 'another campaign than --pid',
+  allowed_campaigns: 'not in CAMPAIGN_ALLOWED_CAMPAIGNS',
+  id: 'one id for different awards',
+  ledger: 'another award in the ledger',
+} as const
+
+/** A mistake in a list. */
+export interface ListProblem {
+  readonly rule: keyof typeof RULES
+  /** The line, from 1. Absent for a mistake in the whole list. */
+  readonly line?: number
+  /** Absent for a mistake in more than one cell. */
+  readonly column?: Column
+  readonly message: string
+}
+
+export interface RowRules {
+  /** The campaign of all rows: `--pid`. */
+  readonly pid: string | undefined
+  /** The campaigns of CAMPAIGN_ALLOWED_CAMPAIGNS. */
+  readonly allowed: readonly string[] | undefined
+  /** The highest XP of a row: `--max-xp`. */
+  readonly maxXp: number | undefined
+}
+
+/** Reads an award from a record, or lists the mistakes in the record. */
+export function readRow(
+  { cells, line }: CsvRecord,
+  { places, count }: Columns,
+  { pid: onlyPid, allowed, maxXp }: RowRules,
+): { row: AwardRow } | { problems: ListProblem[] } {
+  if (cells.slice(count).some((cell) => cell !== '')) {
+    const message = `has ${cells.length} cells, but the first line has ${count}: put quotes around a cell that contains the delimiter`
+    return { problems: [{ rule: 'cells', line, message }] }
+  }
+  const problems: ListProblem[] = []
+  const read = <Value>(column: Column, parse: (cell: string) => CellResult<Value>): Value | undefined => {
+    const place = places[column]
+    if (place === undefined) return undefined
+    const result = parse(cells[place] ?? '')
+    if ('value' in result) return result.value
+    problems.push({ rule: result.rule, line, column, message: result.problem })
+    return undefined
+  }
+  const address = read('address', readAddress)
+  const xp = read('xp', (cell) => atMost(maxXp, readXp(cell)))
+  const pid = read('pid', (cell) => readPid(cell, onlyPid, allowed)) ?? onlyPid
+  const id = read('id', readId)
+  const reason = places.id === undefined ? read('reason', readText) : undefined
+  if (problems.length > 0 || address === undefined || xp === undefined || pid === undefined) return { problems }
+  return { row: { address, pid, id: id ?? rewardId({ pid, address, reason: reason ?? '' }), xp } }
+}
+
+function atMost(maxXp: number | undefined, xp: CellResult<number>): CellResult<number> {
+  if (maxXp === undefined || !('value' in xp) || xp.value <= maxXp) return xp
+  return problem('max_xp', `is ${xp.value}, but --max-xp is ${maxXp}`)
+}
+
+/** Reads a campaign. With `--pid`, the cell must be empty or contain the same campaign. */
+function readPid(
+  cell: string,
+  onlyPid: string | undefined,
+  allowed: readonly string[] | undefined,
+): CellResult<string> {
+  if (onlyPid !== undefined) {
+    if (cell === '' || cell === onlyPid) return { value: onlyPid }
+    return problem('pid', `is ${shown(cell)}, but --pid is ${shown(onlyPid)}`)
+  }
+  if (cell === '' || allowed === undefined || allowed.includes(cell)) return readText(cell)
+  return problem('allowed_campaigns', `is ${shown(cell)}, which CAMPAIGN_ALLOWED_CAMPAIGNS does not list`)
+}
+
+/** The value of a cell, or the mistake in it. */
+type CellResult<Value> = { readonly value: Value } | { readonly rule: ListProblem['rule']; readonly problem: string }
+
+const problem = (rule: ListProblem['rule'], text: string) => ({ rule, problem: text })
+
+/** Longer than a wallet address. */
+const MAX_SHOWN_CHARACTERS = 60
+
+/** Quotes a cell for a message. Shortens it if it is long. */
+const shown = (cell: string): string =>
+  JSON.stringify(cell.length > MAX_SHOWN_CHARACTERS ? `${cell.slice(0, MAX_SHOWN_CHARACTERS)}…` : cell)
+
+const EMPTY = problem('empty', 'is empty')
+const SCIENTIFIC = /^[+-]?\d+(?:[.,]\d+)?e[+-]?\d+$/i
+const FORMAT_AS_TEXT = 'a spreadsheet turned it into a number. Format the column as text'
+
+function readAddress(cell: string): CellResult<string> {
+  if (WALLET_ADDRESS.test(cell)) return { value: cell }
+  if (cell === '') return EMPTY
+  if (SCIENTIFIC.test(cell)) return problem('address', `is ${shown(cell)}: ${FORMAT_AS_TEXT}`)
+  return problem('address', `is ${shown(cell)}: it must be 0x and 40 hex digits; ${addressMistakes(cell).join(', ')}`)
+}
+
+const ADDRESS_CHARACTERS = 42
+
+/** Describes the length of a wrong address, and its first wrong character with its position from 1. */
+function addressMistakes(cell: string): readonly string[] {
+  const characters = [...cell]
+  const wrong = characters.findIndex((character, index) => {
+    return index < 2 ? character !== '0x'[index] : !/^[0-9a-f]$/i.test(character)
+  })
+  return [
+    ...(characters.length === ADDRESS_CHARACTERS ? [] : [`it has ${characters.length} characters, not 42`]),
+    ...(wrong === -1 ? [] : [`character ${wrong + 1} is ${JSON.stringify(characters[wrong])}`]),
+  ]
+}
+
+/** Reads an amount of XP. Rejects ambiguous numbers, for example 1,000 and 1.000. */
+function readXp(cell: string): CellResult<number> {
+  if (cell === '') return EMPTY
+  const wrong = (text: string) => problem('xp', `is ${shown(cell)}${text}`)
+  if (/^\d+(?:\.\d+)?$/.test(cell)) {
+    if (/^[1-9]\d{0,2}\.\d{3}$/.test(cell)) {
+      return wrong(`, which is ambiguous: write ${cell.replace('.', '')} or ${cell}0`)
+    }
+    if (hasTooManyDigits(cell)) return wrong(`: it has more than ${MAX_DIGITS} digits`)
+    return Number(cell) > 0 ? { value: Number(cell) } : wrong(': it must be above 0')
+  }
+  if (SCIENTIFIC.test(cell)) return wrong(', in scientific notation: write digits, for example 250')
+  if (/^[-−]\s?[\d.,]+$/.test(cell)) return wrong(': it must be above 0')
+  if (/^\d{1,3}(?:[.,'’ \u00a0\u2009\u202f]\d{3})+(?:[.,]\d+)?$/.test(cell)) {
+    return wrong(', with thousands separators: write digits, for example 1250')
+  }
+  if (/^\d+,\d+$/.test(cell)) return wrong(`: write it with a point, ${cell.replace(',', '.')}`)
+  return wrong(': write digits, for example 250 or 12.5')
+}
+
+/** Reads an id, a reason or a campaign. */
+function readText(cell: string): CellResult<string> {
+  // The parser keeps white space in quotes. `rewardId` removes it, which would leave an empty reason.
+  if (cell.trim() === '') return EMPTY
+  if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(cell)) return problem('text', `is ${shown(cell)}: it contains a line break or a tab`)
+  return { value: cell }
+}
+
+function readId(cell: string): CellResult<string> {
+  if (/^\d(?:[.,]\d+)?e\+\d+$/i.test(cell)) return problem('text', `is ${shown(cell)}: ${FORMAT_AS_TEXT}`)
+  return readText(cell)
+}

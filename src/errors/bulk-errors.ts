@@ -1,0 +1,76 @@
+import type { AwardReport } from '../schemas/award-report.ts'
+import { capped, describeIssues, MAX_ISSUES } from '../schemas/issue.ts'
+import { CampaignError, InvalidRequestError, type Issue } from './client-errors.ts'
+
+/** Returns the error for invalid arguments. @param consequence - a sentence without its full stop */
+export function invalidRequestError(
+  operation: string,
+  issues: readonly Issue[],
+  consequence = 'Nothing was sent',
+): InvalidRequestError {
+  const found = capped(issues)
+  const text = describeIssues(
+    found,
+    MAX_ISSUES,
+    ({ path, message }) => `${path.join('.') || 'the argument'} ${message}`,
+  )
+  return new InvalidRequestError(`${operation}: ${text}. ${consequence}.`, {
+    operation,
+    ...found,
+    outcome: 'not_applied',
+  })
+}
+
+/** Appends the message of the cause, without its docs path and full stop, if the cause is an `Error`. */
+export function withCause(message: string, cause: unknown): string {
+  if (!(cause instanceof Error)) return message
+  const docsPath = cause instanceof CampaignError ? ` (${cause.docsPath})` : ''
+  return `${message}: ${cause.message.replace(docsPath, '').replace(/\.$/, '')}`
+}
+
+/**
+ * A run of awards stopped before its last row. The calls in flight were completed and recorded. The message says what to do:
+ * usually, run the same list again with the same ledger.
+ */
+export class AwardRunStoppedError extends CampaignError {
+  /** @internal */
+  static override readonly brand: string = 'AwardRunStoppedError'
+  /** The report of the run until it stopped. */
+  readonly report: AwardReport
+  /** The error of a call, of the ledger or of the list, or the reason of the caller's signal. */
+  declare readonly cause: unknown
+
+  constructor(message: string, init: { cause: unknown; report: AwardReport }) {
+    super(message, { code: 'award_run_stopped', operation: 'rewardWallets', cause: init.cause })
+    this.report = init.report
+  }
+}
+
+/** The reason of an {@link AwardUnsettledError}. */
+export type UnsettledReason = 'busy' | 'indeterminate' | 'rate_limited' | 'not_sent' | 'refused_for_now'
+
+/**
+ * An award has no final verdict yet. Run the job again: a retry is safe.
+ *
+ * `reason`:
+ * - `busy`: another process is making this award.
+ * - `indeterminate`: the outcome is unknown after the last attempt.
+ * - `rate_limited`: the service responded with 429.
+ * - `not_sent`: the service could not be reached.
+ * - `refused_for_now`: 401, 403 or 404, or there was no token. The same award may succeed later.
+ */
+export class AwardUnsettledError extends CampaignError {
+  /** @internal */
+  static override readonly brand: string = 'AwardUnsettledError'
+  /** Why the award has no verdict. */
+  readonly reason: UnsettledReason
+  /** The time until the earliest retry, in milliseconds, if known. */
+  declare readonly retryAfterMs?: number
+
+  constructor(message: string, init: { reason: UnsettledReason; retryAfterMs?: number | undefined; cause?: unknown }) {
+    const outcome = (init.cause instanceof CampaignError ? init.cause.outcome : undefined) ?? 'unknown'
+    super(message, { code: 'award_unsettled', operation: 'awardOne', cause: init.cause, outcome })
+    this.reason = init.reason
+    if (init.retryAfterMs !== undefined) this.retryAfterMs = init.retryAfterMs
+  }
+}

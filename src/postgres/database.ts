@@ -1,0 +1,90 @@
+import { Semaphore } from '../shared/semaphore.ts'
+import { warnOnce } from '../shared/warn-once.ts'
+
+/**
+ * The columns of a row, in order. They have no names, because a client may rename them (`transform` of `postgres`). Every
+ * statement casts its columns to text, because a client may convert other types (type parsers of `pg`).
+ */
+export type Row = readonly (string | null)[]
+
+/** Sends one statement with its parameters, and resolves to its rows. */
+export type Query = (text: string, ...values: (string | number | boolean)[]) => Promise<readonly Row[]>
+
+/** A database, over a pool of `pg` or the `sql` of `postgres`. */
+export interface PostgresDatabase {
+  /** Runs one statement in its own transaction. */
+  query: Query
+  /** Runs `work` in one transaction: committed when it resolves, rolled back when it rejects. */
+  transaction(work: (transaction: PostgresTransaction) => Promise<void>): Promise<void>
+}
+
+/** An open transaction. */
+export interface PostgresTransaction {
+  query: Query
+  /**
+   * Calls `apply` with the client of the transaction. The client cannot be used after `apply` has ended.
+   *
+   * @param maxRunMs - the time limit of `apply`
+   */
+  withClient<Result>(apply: (tx: unknown) => Result, maxRunMs: number): Promise<Awaited<Result>>
+}
+
+export interface PostgresOptions {
+  /** The function of the package that uses the database, for messages: `'postgresStore'`. */
+  readonly name: string
+  /**
+   * The time limit of each statement of the package, in milliseconds; `undefined` for none. A connection that takes longer is
+   * closed (`pg`), or no longer waited for (`postgres`, which cannot close a single connection).
+   */
+  readonly statementTimeoutMs?: number | undefined
+}
+
+/** No response within the time limit. The outcome of the statement is unknown. */
+export class SilentConnectionError extends Error {
+  constructor({ name, statementTimeoutMs }: PostgresOptions) {
+    super(
+      `${name}: PostgreSQL did not respond within ${statementTimeoutMs} ms: the connection is lost, or another ` +
+        'transaction holds the row',
+    )
+  }
+}
+
+/** The time limit of a function is over. */
+export const tookTooLong = (maxRunMs: number): Error =>
+  new Error(`the function of runOnce took longer than ${maxRunMs} ms (maxRunMs), so nothing was committed`)
+
+/** The error of a query after the end of its transaction. Another transaction may already use the connection. */
+export const ENDED =
+  'the transaction of runOnce has ended: await everything that you write through tx before your function returns'
+
+/** Reads the columns of rows that a client returned as objects. */
+export const readRows = (rows: readonly unknown[]): readonly Row[] =>
+  rows.map((row) => Object.values(row as Readonly<Record<string, string | null>>))
+
+const TOO_FEW_CONNECTIONS =
+  'postgresStore: give the pool at least three connections (max). With fewer, claims, extensions and completions wait ' +
+  'for the transactions of runOnce, and a lease may expire.'
+
+/** The semaphore is a property of the pool: the ESM and the CommonJS copy of the package may use the same pool. */
+const TRANSACTIONS = Symbol.for('campaign-client.transactions')
+
+/**
+ * Runs a transaction, and reserves one connection of the pool for other statements. Otherwise extensions would wait for
+ * whole transactions, and leases would expire. Does not limit a pool of fewer than three connections, or of unknown size.
+ *
+ * @param pool - all stores over the same pool share the limit
+ */
+export function limitTransactions<Result>(
+  pool: object,
+  connections: number | undefined,
+  transaction: () => Promise<Result>,
+): Promise<Result> {
+  if (connections === undefined) return transaction()
+  if (connections < 3) {
+    warnOnce('small-pool', TOO_FEW_CONNECTIONS)
+    return transaction()
+  }
+  const { [TRANSACTIONS]: limit = new Semaphore(connections - 1) } = pool as { [TRANSACTIONS]?: Semaphore }
+  Object.defineProperty(pool, TRANSACTIONS, { value: limit, configurable: true })
+  return limit.run(transaction)
+}

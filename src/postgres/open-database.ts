@@ -1,0 +1,62 @@
+import { ConfigurationError } from '../errors/client-errors.ts'
+import type { OptionRule } from '../shared/option-checks.ts'
+import { hasMethod, typeName } from '../shared/type-checks.ts'
+import type { PostgresDatabase, PostgresOptions } from './database.ts'
+import { type PgPool, pgDatabase } from './pg.ts'
+import { type PostgresSql, postgresJsDatabase } from './postgres-js.ts'
+
+const isSql = (value: unknown): value is PostgresSql =>
+  typeof value === 'function' && hasMethod(value, 'unsafe') && hasMethod(value, 'begin')
+
+/** The rule for a pool of `pg`, or a `sql` of `postgres`. */
+export const mustBeDatabase: OptionRule = (value) => {
+  if (isSql(value)) return value.options?.prepare === false ? undefined : PREPARED
+  const isPool = typeof value === 'object' && hasMethod(value, 'query') && hasMethod(value, 'connect')
+  // A `Client` has `escapeIdentifier`, a `Pool` does not.
+  if (isPool && !hasMethod(value, 'escapeIdentifier')) return undefined
+  // A single client or the `sql` of a transaction cannot run concurrent transactions, and may never commit.
+  return `must be a Pool of "pg" or the sql of "postgres", not a single client or a transaction; got ${typeName(value)}`
+}
+
+/**
+ * postgres 3.4 prepares COMMIT. Behind PgBouncer, the prepared statement may be missing: COMMIT then fails and aborts the
+ * transaction. `postgres` retries COMMIT, PostgreSQL rolls back, and `begin` resolves.
+ */
+const PREPARED =
+  'must be a sql of "postgres" made with prepare: false. With prepared statements, a connection pooler such as PgBouncer ' +
+  'can lose a COMMIT that the package reports as done'
+
+/**
+ * Opens a database. Before the first statement it checks that the client returns text unchanged.
+ *
+ * @param database - passes {@link mustBeDatabase}
+ */
+export function openDatabase(database: PgPool | PostgresSql, options: PostgresOptions): PostgresDatabase {
+  const opened = isSql(database) ? postgresJsDatabase(database, options) : pgDatabase(database, options)
+  let check: Promise<void> | undefined
+  const checkOnce = (): Promise<void> => {
+    check ??= requireUnchangedText(opened, options).catch((error) => {
+      check = undefined
+      throw error
+    })
+    return check
+  }
+  return {
+    async query(...statement) {
+      await checkOnce()
+      return opened.query(...statement)
+    },
+    async transaction(work) {
+      await checkOnce()
+      return opened.transaction(work)
+    },
+  }
+}
+
+async function requireUnchangedText({ query }: PostgresDatabase, { name }: PostgresOptions): Promise<void> {
+  const [row] = await query("SELECT 'Text'::text AS unchanged, NULL::text AS missing")
+  if (row?.length === 2 && row[0] === 'Text' && row[1] === null) return
+  throw new ConfigurationError(
+    `${name} can't read rows: the client must not change texts, or drop columns (transform of postgres, type parsers of pg)`,
+  )
+}

@@ -1,0 +1,148 @@
+import { withTimeLimit } from '../shared/timers.ts'
+import { warnOnce } from '../shared/warn-once.ts'
+import {
+  ENDED,
+  limitTransactions,
+  type PostgresDatabase,
+  type PostgresOptions,
+  type PostgresTransaction,
+  type Row,
+  readRows,
+  SilentConnectionError,
+  tookTooLong,
+} from './database.ts'
+
+/** The methods of a `PoolClient` of `pg` that this package uses. */
+export interface PgClient {
+  query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
+  on?(event: 'error', listener: (error: Error) => void): unknown
+  off?(event: 'error', listener: (error: Error) => void): unknown
+}
+
+/** The members of a `Pool` of `pg` that this package uses. */
+export interface PgPool {
+  query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
+  /** Called with a callback, which can add an error listener before the client fails. */
+  connect(
+    callback: (error: Error | undefined, client: PgClient | undefined, release: (destroy?: boolean) => void) => void,
+  ): void
+  /** `max`: the maximum number of connections. */
+  readonly options?: { readonly max?: number | undefined }
+  listenerCount?(event: 'error'): number
+}
+
+/** The type of the clients of a pool: the `PoolClient` of `pg`. */
+export type ClientOf<Pool extends PgPool> = Pool extends {
+  connect: { (): Promise<infer Client>; (callback: never): void }
+}
+  ? Client
+  : PgClient
+
+export function pgDatabase(pool: PgPool, options: PostgresOptions): PostgresDatabase {
+  return {
+    async query(text, ...values) {
+      // Check at each query: a program may add its listener after it has created the store.
+      if (pool.listenerCount?.('error') === 0) warnOnce('pg-pool-errors', noListener(options.name))
+      if (options.statementTimeoutMs === undefined) return readRows((await pool.query(text, values)).rows)
+      const connection = await PgConnection.from(pool, options)
+      try {
+        return await connection.query(text, ...values)
+      } finally {
+        connection.release()
+      }
+    },
+    transaction: (work) =>
+      limitTransactions(pool, pool.options?.max, async () => {
+        const connection = await PgConnection.from(pool, options)
+        try {
+          await connection.query('BEGIN ISOLATION LEVEL READ COMMITTED')
+          await work(connection)
+          await connection.query('COMMIT')
+        } catch (error) {
+          await connection.rollBack()
+          throw error
+        } finally {
+          connection.release()
+        }
+      }),
+  }
+}
+
+const noListener = (name: string): string =>
+  `${name}: add an error listener to the pg pool (pool.on("error", …)). Otherwise Node ends the process when an idle ` +
+  'connection is lost.'
+
+/** A connection of the pool, until it is released. */
+class PgConnection implements PostgresTransaction {
+  readonly #client: PgClient
+  readonly #release: (destroy: boolean) => void
+  readonly #options: PostgresOptions
+  /** Whether the pool must close the connection. */
+  #isBroken = false
+
+  private constructor(client: PgClient, release: (destroy?: boolean) => void, options: PostgresOptions) {
+    this.#client = client
+    this.#release = release
+    this.#options = options
+    // The pool does not listen while a client is in use, and a lost connection without a listener would end the process.
+    client.on?.('error', ignoreError)
+  }
+
+  /** Takes a connection from the pool. The promise of `pool.connect()` would resolve too late for the error listener. */
+  static from(pool: PgPool, options: PostgresOptions): Promise<PgConnection> {
+    return new Promise((resolve, reject) => {
+      pool.connect((error, client, release) => {
+        if (client === undefined) reject(error)
+        else resolve(new PgConnection(client, release, options))
+      })
+    })
+  }
+
+  async query(text: string, ...values: (string | number | boolean)[]): Promise<readonly Row[]> {
+    const { rows } = await withTimeLimit(this.#client.query(text, values), this.#options.statementTimeoutMs, () => {
+      this.#isBroken = true
+      return new SilentConnectionError(this.#options)
+    })
+    return readRows(rows)
+  }
+
+  async withClient<Result>(apply: (tx: unknown) => Result, maxRunMs: number): Promise<Awaited<Result>> {
+    let hasEnded = false
+    const tx = new Proxy(this.#client, {
+      get(client, name) {
+        if (name === 'release') throw new Error('runOnce releases the connection itself: do not release tx')
+        const member: unknown = Reflect.get(client, name, client)
+        if (typeof member !== 'function') return member
+        return (...args: unknown[]) => {
+          if (!hasEnded) return Reflect.apply(member, client, args)
+          if (name === 'query') return Promise.reject(new Error(ENDED))
+          throw new Error(ENDED)
+        }
+      },
+    })
+    try {
+      return await withTimeLimit((async () => apply(tx))(), maxRunMs, () => {
+        // A query of `apply` may still be running.
+        this.#isBroken = true
+        return tookTooLong(maxRunMs)
+      })
+    } finally {
+      hasEnded = true
+    }
+  }
+
+  async rollBack(): Promise<void> {
+    if (this.#isBroken) return
+    await this.query('ROLLBACK').catch(() => {
+      this.#isBroken = true
+    })
+  }
+
+  release(): void {
+    this.#client.off?.('error', ignoreError)
+    this.#release(this.#isBroken)
+  }
+}
+
+/** Does nothing: the next query on a lost connection rejects with the error. */
+function ignoreError(): void {}

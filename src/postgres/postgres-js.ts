@@ -1,0 +1,171 @@
+import { sleep, withTimeLimit } from '../shared/timers.ts'
+import { warnOnce } from '../shared/warn-once.ts'
+import {
+  ENDED,
+  limitTransactions,
+  type PostgresDatabase,
+  type PostgresOptions,
+  type PostgresTransaction,
+  type Row,
+  readRows,
+  SilentConnectionError,
+  tookTooLong,
+} from './database.ts'
+
+/** The members of the `sql` of the `postgres` package that this package uses. */
+export interface PostgresSql<Transaction = unknown> {
+  unsafe(query: string, parameters?: (string | number | boolean)[]): PromiseLike<readonly unknown[]>
+  begin(options: string, transaction: (sql: Transaction) => Promise<void>): Promise<unknown>
+  /** `max`: the maximum number of connections. `prepare` must be `false`. */
+  readonly options?: {
+    readonly max?: number | undefined
+    readonly prepare?: boolean | undefined
+    readonly fetch_types?: boolean | undefined
+  }
+}
+
+export function postgresJsDatabase(sql: PostgresSql, options: PostgresOptions): PostgresDatabase {
+  if (sql.options?.fetch_types === true) warnOnce('postgres-fetch-types', fetchTypes(options.name))
+  return {
+    query: (text, ...values) => query(sql, options, text, values),
+    transaction: (work) =>
+      limitTransactions(sql, sql.options?.max, () => new PostgresJsTransaction(options).run(sql, work)),
+  }
+}
+
+/** postgres 3.4 sends a query for types on each new connection, and does not handle its rejection. */
+const fetchTypes = (name: string): string =>
+  `${name}: create the sql of "postgres" with fetch_types: false, unless you read arrays. Otherwise a restart or ` +
+  'failover of the database can cause an unhandled rejection, which ends the process.'
+
+const LOST = 'the connection of the transaction was lost'
+
+async function query(
+  sql: PostgresSql,
+  options: PostgresOptions,
+  text: string,
+  values: (string | number | boolean)[],
+): Promise<readonly Row[]> {
+  return readRows(await inTime(sql.unsafe(text, values), options))
+}
+
+const inTime = <Result>(response: PromiseLike<Result>, options: PostgresOptions): Promise<Result> =>
+  withTimeLimit(response, options.statementTimeoutMs, () => new SilentConnectionError(options))
+
+/**
+ * A transaction of `postgres` 3.4. The `sql` of that version must not be used after its connection was lost or its transaction
+ * has ended: it would write to a missing socket, which ends the process, or to another session, outside the transaction.
+ */
+class PostgresJsTransaction implements PostgresTransaction {
+  readonly #options: PostgresOptions
+  /**
+   * - `open`: the caller's function may use the transaction
+   * - `returned`: the function has ended; the package completes its work
+   * - `ended`: `postgres` commits or rolls back
+   * - `lost`: the connection was lost before that
+   */
+  #state: 'open' | 'returned' | 'ended' | 'lost' = 'open'
+  #sql: PostgresSql | undefined
+
+  constructor(options: PostgresOptions) {
+    this.#options = options
+  }
+
+  async run(pool: PostgresSql, work: (transaction: PostgresTransaction) => Promise<void>): Promise<void> {
+    let running: Promise<void> | undefined
+    let failure: { readonly error: unknown } | undefined
+    let begin: () => void
+    const hasBegun = new Promise<void>((resolve) => {
+      begin = resolve
+    })
+    const hasEnded = pool.begin('isolation level read committed', (sql) => {
+      // BEGIN took too long, and nobody waits for the transaction any more.
+      if (this.#state !== 'open') throw new Error(ENDED)
+      this.#sql = sql as PostgresSql
+      running = work(this)
+      begin()
+      return this.#unlessLost(running).finally(() => {
+        this.#state = 'ended'
+      })
+    })
+    // A lost connection rejects `begin` at once, even while `work` runs.
+    hasEnded.catch(() => {
+      if (this.#state !== 'ended') this.#state = 'lost'
+    })
+    try {
+      await inTime(Promise.race([hasBegun, hasEnded]), this.#options)
+      await running?.catch((error) => {
+        failure = { error }
+      })
+      // Do not wait for a ROLLBACK on a connection that is silent or in use.
+      if (failure?.error instanceof SilentConnectionError) throw failure.error
+      await inTime(hasEnded, this.#options)
+    } catch (error) {
+      if (this.#state === 'open') this.#state = 'ended'
+      throw failure !== undefined && error instanceof SilentConnectionError ? failure.error : error
+    }
+  }
+
+  async query(text: string, ...values: (string | number | boolean)[]): Promise<readonly Row[]> {
+    if (this.#state === 'lost') throw new Error(LOST)
+    return query(this.#sql as PostgresSql, this.#options, text, values)
+  }
+
+  async withClient<Result>(apply: (tx: unknown) => Result, maxRunMs: number): Promise<Awaited<Result>> {
+    try {
+      const tx = this.#guard(this.#sql as PostgresSql)
+      return await withTimeLimit((async () => apply(tx))(), maxRunMs, () => tookTooLong(maxRunMs))
+    } finally {
+      if (this.#state === 'open') this.#state = 'returned'
+    }
+  }
+
+  /** Returns a `sql` that throws unless the state is `open`. */
+  #guard<Sql extends object>(sql: Sql): Sql {
+    const guarded = (callee: unknown, self: unknown): unknown =>
+      typeof callee !== 'function'
+        ? callee
+        : (...args: unknown[]) => {
+            if (this.#state !== 'open') throw new Error(this.#state === 'lost' ? LOST : ENDED)
+            return Reflect.apply(callee, self, args)
+          }
+    return new Proxy(sql, {
+      apply: (target, self, args) => (guarded(target, self) as (...args: unknown[]) => unknown)(...args),
+      get: (target, name) => {
+        const member = guarded(Reflect.get(target, name), target)
+        return name === 'savepoint' ? this.#savepoint(member as Savepoint) : member
+      },
+    })
+  }
+
+  /** Returns a `savepoint` that passes on a guarded `sql`. */
+  #savepoint(savepoint: Savepoint): Savepoint {
+    return (...args) => {
+      const work = args.pop() as (sql: object) => unknown
+      return new Promise((resolve, reject) => {
+        const within = async (sql: object) => work(this.#guard(sql))
+        savepoint(...args, (sql: object) => this.#unlessLost(within(sql), reject)).then(resolve, reject)
+      })
+    }
+  }
+
+  /**
+   * Settles like `work`, but never after a lost connection, on which postgres 3.4 would send a ROLLBACK.
+   *
+   * @param reject - rejects the promise of a savepoint, which would otherwise stay pending after a lost connection
+   */
+  async #unlessLost<Result>(work: Promise<Result>, reject?: (reason: unknown) => void): Promise<Result> {
+    try {
+      return await work
+    } finally {
+      // `begin` rejects a few microtasks after the queries of `work`.
+      await sleep(0)
+      if (this.#state === 'lost') {
+        reject?.(new Error(LOST))
+        await new Promise(() => {})
+      }
+    }
+  }
+}
+
+type Savepoint = (...args: unknown[]) => Promise<unknown>

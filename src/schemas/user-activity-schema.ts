@@ -1,0 +1,29 @@
+import * as z from 'zod/mini'
+import { isRecord } from '../shared/type-checks.ts'
+import { readUserActivity, type UserActivity } from './user-activity.ts'
+
+/**
+ * Schema of the webhook message `UserActivity`, for stored messages. It reads a message as `parseWebhook` does: it accepts
+ * the same messages and returns the same payload. To check that a message comes from the service, use `verifyWebhook`.
+ *
+ * API description: [Message](/the-service#message).
+ */
+export const userActivity: z.ZodMiniType<UserActivity, unknown> = z.pipe(
+  z.unknown(),
+  z.transform((message, { issues }): UserActivity => {
+    const fail = (path: readonly (string | number)[], text: string): void =>
+      void issues.push({ code: 'custom', path: [...path], message: text, input: message })
+    if (!isRecord(message)) fail([], 'expected object')
+    else if (typeof message.id !== 'string' || message.id === '') fail(['id'], 'expected a non-empty string')
+    else {
+      const { activity, scope, ...read } = readUserActivity(message as { id: string })
+      if (activity) return activity
+      for (const issue of read.issues) fail(issue.path, issue.message)
+      if (read.issues.length === 0) {
+        const path = scope === 'user_activity' ? ['event', 'type'] : ['scope']
+        fail(path, 'undocumented value')
+      }
+    }
+    return z.NEVER
+  }),
+)

@@ -1,0 +1,2 @@
+/** The form of an Ethereum wallet address. The letter case carries an optional checksum; `0X` is not accepted. */
+export const WALLET_ADDRESS = /^0x[0-9a-fA-F]{40}$/

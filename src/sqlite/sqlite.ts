@@ -1,0 +1,80 @@
+import { ConfigurationError } from '../errors/client-errors.ts'
+
+/** A value that SQLite stores. */
+export type SqliteValue = string | number | bigint | null | Uint8Array
+
+/** The part of a `StatementSync` of node:sqlite that this package uses. */
+export interface SqliteStatement {
+  run(...values: SqliteValue[]): { readonly changes: number | bigint; readonly lastInsertRowid: number | bigint }
+  get(...values: SqliteValue[]): unknown
+  all(...values: SqliteValue[]): unknown[]
+  iterate(...values: SqliteValue[]): Iterator<unknown> & Iterable<unknown>
+}
+
+/** The part of a `DatabaseSync` of node:sqlite that this package uses. Every call blocks the event loop. */
+export interface SqliteDatabase {
+  exec(sql: string): unknown
+  prepare(sql: string): SqliteStatement
+  close(): void
+}
+
+/** The part of Node's `process` that loads node:sqlite. Workers and browsers have none. */
+interface NodeProcess {
+  readonly version: string
+  getBuiltinModule?(name: string): object | undefined
+}
+
+export interface NodeSqlite {
+  readonly DatabaseSync: new (path: string) => SqliteDatabase
+}
+
+/**
+ * Loads node:sqlite. It is not imported, so that importing the package never fails.
+ *
+ * @param where - the function to name in the error
+ * @throws ConfigurationError when this runtime has no node:sqlite
+ */
+export function loadSqlite(where: string): NodeSqlite {
+  const { process } = globalThis as { process?: NodeProcess }
+  const sqlite = process?.getBuiltinModule?.('node:sqlite') as NodeSqlite | undefined
+  if (sqlite !== undefined) return sqlite
+  const found = process === undefined ? 'this runtime has none' : `this is ${process.version}`
+  throw new ConfigurationError(`${where} needs node:sqlite: Node.js 22.13 or newer, and ${found}`)
+}
+
+/**
+ * Opens a file with node:sqlite, or creates it. SQLite opens the file, but reads nothing yet. A busy database is an error
+ * at once: SQLite's own busy timeout would block the event loop.
+ *
+ * @param where - the function to name in the error
+ * @throws ConfigurationError when this Node.js has no node:sqlite; the error of SQLite when the file can't be opened
+ */
+export function openSqlite(where: string, path: string): SqliteDatabase {
+  return new (loadSqlite(where).DatabaseSync)(path)
+}
+
+/** The problems that SQLite reports and this package handles. */
+export type SqliteProblem = 'busy' | 'cantopen' | 'corrupt' | 'full' | 'ioerr' | 'notadb' | 'readonly'
+
+/** Primary result codes: https://sqlite.org/rescode.html */
+const PROBLEMS: Readonly<Record<number, SqliteProblem>> = {
+  5: 'busy',
+  8: 'readonly',
+  10: 'ioerr',
+  11: 'corrupt',
+  13: 'full',
+  14: 'cantopen',
+  26: 'notadb',
+}
+const NAMES: ReadonlySet<string> = new Set(Object.values(PROBLEMS))
+
+/** Returns the problem of an error of node:sqlite or better-sqlite3; `undefined` for any other error. */
+export function sqliteProblem(error: unknown): SqliteProblem | undefined {
+  if (!(error instanceof Error)) return undefined
+  const { code, errcode } = error as { code?: unknown; errcode?: unknown }
+  // The low byte of an extended code is its primary code.
+  if (typeof errcode === 'number') return PROBLEMS[errcode & 0xff]
+  // better-sqlite3 has names: SQLITE_BUSY, or SQLITE_BUSY_SNAPSHOT for an extended code.
+  const name = typeof code === 'string' ? (/^SQLITE_([A-Z]+)/.exec(code)?.[1] ?? '').toLowerCase() : ''
+  return NAMES.has(name) ? (name as SqliteProblem) : undefined
+}

@@ -1,0 +1,140 @@
+import http from 'node:http'
+import https from 'node:https'
+import { ConfigurationError } from '../../errors/client-errors.ts'
+import {
+  describeProblems,
+  milliseconds,
+  type OptionRules,
+  optional,
+  optionProblems,
+  wholeNumber,
+} from '../../shared/option-checks.ts'
+import { hasMethod, typeName } from '../../shared/type-checks.ts'
+import { TransportError } from '../transport.ts'
+import { canServe, wrongAgent } from './agent-protocol.ts'
+import { Exchange, type Origin, type Route, STALE } from './exchange.ts'
+import type { NodeAgent, NodeTransport, NodeTransportOptions } from './options.ts'
+
+const OPTIONS: OptionRules<NodeTransportOptions> = {
+  // Not checked by `instanceof`: a proxy agent may extend another copy of http.Agent.
+  agent: optional((value) =>
+    hasMethod(value, 'addRequest') ? undefined : `must be an http.Agent or https.Agent of Node, got ${typeName(value)}`,
+  ),
+  maxSockets: optional(wholeNumber(1)),
+  keepAliveMs: optional(milliseconds),
+}
+
+/** Many servers close idle connections after 5 s. */
+const DEFAULT_KEEP_ALIVE_MS = 4_000
+
+const CLOSED = 'the transport is closed'
+
+/** Implements `nodeTransport()`. Its functions are fields, so that a wrapper can copy or detach them. */
+class NodeHttpTransport implements NodeTransport {
+  readonly #agents: Agents
+  /** For writes, if they need their own connections. */
+  readonly #writeAgents: Agents
+  readonly #ownAgent: NodeAgent | undefined
+  readonly #origins = new Origins()
+  /** An array: a busy `Set` keeps deleted elements in memory until the next full garbage collection. */
+  readonly #inFlight: Exchange[] = []
+  #isClosed = false
+
+  constructor({ agent, maxSockets, keepAliveMs = DEFAULT_KEEP_ALIVE_MS }: NodeTransportOptions) {
+    this.#ownAgent = agent
+    this.#agents = createAgents({ keepAlive: true, timeout: keepAliveMs, maxSockets })
+    this.#writeAgents = resendsWrites() ? createAgents({ keepAlive: false, maxSockets }) : this.#agents
+  }
+
+  readonly send: NodeTransport['send'] = async (request, { onCancel }) => {
+    const origin = this.#origins.of(request.url)
+    const agents = request.method === 'POST' ? this.#writeAgents : this.#agents
+    const agent = this.#ownAgent ?? (origin.encrypted ? agents.https : agents.http)
+    const route: Route = { origin, agent: agent as http.Agent, isOwnAgent: this.#ownAgent !== undefined }
+    for (;;) {
+      if (this.#isClosed) throw new TransportError(CLOSED, { kind: 'network', sent: false })
+      const exchange = new Exchange(request, route)
+      this.#inFlight.push(exchange)
+      const stopListening = onCancel((reason) => exchange.abort(reason))
+      try {
+        const result = await exchange.run()
+        if (result !== STALE) return result
+      } finally {
+        stopListening()
+        this.#inFlight.splice(this.#inFlight.indexOf(exchange), 1)
+      }
+    }
+  }
+
+  readonly baseUrlProblem = (baseUrl: string): string | undefined => {
+    const { encrypted } = this.#origins.of(baseUrl)
+    const agent = this.#ownAgent
+    return agent === undefined || canServe(agent, encrypted) ? undefined : wrongAgent(encrypted)
+  }
+
+  readonly close = (): void => {
+    this.#isClosed = true
+    for (const exchange of [...this.#inFlight]) exchange.fail(CLOSED)
+    for (const agent of [this.#agents, this.#writeAgents].flatMap((agents) => [agents.http, agents.https])) {
+      // Node 24 opens a connection for queued requests that have already ended. Without this, it would stay open.
+      agent.keepSocketAlive = () => false
+      agent.destroy()
+    }
+  }
+}
+
+/** Creates the transport. @throws ConfigurationError when an option is wrong */
+export function createNodeTransport(options: NodeTransportOptions): NodeTransport {
+  const problems = optionProblems(options, OPTIONS)
+  if (problems.length > 0) throw new ConfigurationError(`nodeTransport: ${describeProblems(problems)}`)
+  const { agent, maxSockets, keepAliveMs } = options
+  if (agent !== undefined && (maxSockets !== undefined || keepAliveMs !== undefined)) {
+    throw new ConfigurationError(
+      'nodeTransport: maxSockets and keepAliveMs cannot be combined with agent; set them on the agent',
+    )
+  }
+  if (agent !== undefined && resendsWrites() && Reflect.get(agent, 'keepAlive') !== false) {
+    throw new ConfigurationError(
+      'nodeTransport: on Deno, an agent must have keepAlive: false, because Deno sends a write again when a kept connection is lost',
+    )
+  }
+  return new NodeHttpTransport(options)
+}
+
+interface Agents {
+  readonly http: http.Agent
+  readonly https: https.Agent
+}
+
+/** Creates the agents. Node closes idle sockets after `timeout`, or earlier if the server's `Keep-Alive` header says so. */
+function createAgents({ maxSockets, ...options }: http.AgentOptions): Agents {
+  const all = { ...options, ...(maxSockets !== undefined && { maxSockets }) }
+  return { http: new http.Agent(all), https: new https.Agent(all) }
+}
+
+/** Whether this is Deno (2.9.5), whose node:http sends a request again when a kept connection is lost. */
+const resendsWrites = (): boolean => 'Deno' in globalThis
+
+/** Caches the origins of URLs. Parsing a URL takes longer than all other work for a request. */
+class Origins {
+  /** By scheme, host and port. */
+  readonly #known = new Map<string, Origin>()
+
+  of(url: string): Origin {
+    const end = url.indexOf('/', url.indexOf('://') + 3)
+    const length = end < 0 ? url.length : end
+    const prefix = url.slice(0, length)
+    let origin = this.#known.get(prefix)
+    if (origin === undefined) {
+      const { hostname, port, protocol } = new URL(prefix)
+      origin = {
+        host: hostname.replace(/[[\]]/g, ''),
+        port,
+        encrypted: protocol === 'https:',
+        length,
+      }
+      this.#known.set(prefix, origin)
+    }
+    return origin
+  }
+}

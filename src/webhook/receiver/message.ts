@@ -1,0 +1,140 @@
+import { WebhookError } from '../../errors/webhook-errors.ts'
+import { ByteChunks } from '../../shared/byte-chunks.ts'
+import { diagnoseHeader, diagnoseWebhook } from '../diagnose/diagnose-webhook.ts'
+import { type Finding, finding } from '../diagnose/finding.ts'
+import { decodeMessage } from '../event/parse-webhook.ts'
+import type { WebhookEvent } from '../event/webhook-event.ts'
+import {
+  findSigner,
+  isUint8Array,
+  readSignature,
+  type SignatureHeader,
+  toKeys,
+  type WebhookSecret,
+} from '../verify/signature.ts'
+import { type Deadline, LATE } from './deadline.ts'
+import type { ReceiverSettings } from './options.ts'
+import type { ReceiverReports } from './reports.ts'
+import type { WebhookRejectionReason } from './responses.ts'
+
+/** The header of the signature. API description: [Signature](/the-service#signature). */
+export const SIGNATURE_HEADER = 'x-service-signature'
+
+/** A request, independent of the framework. */
+export interface InboundRequest {
+  method: string
+  /** The values of the signature header. */
+  signature: SignatureHeader
+  /** The Content-Length header. Absent if the body is already in memory. */
+  contentLength?: string | null | undefined
+  /** Resolves when the body has arrived, at the latest at the deadline. */
+  readBody(limits: BodyLimits): Promise<BodyRead>
+  /** Keeps the runtime alive until the promise settles. */
+  waitUntil?: ((work: Promise<unknown>) => void) | undefined
+}
+
+export interface BodyLimits {
+  maxBytes: number
+  deadline: Deadline
+}
+
+/** The result of reading a body. */
+export type BodyRead = { ok: true; bytes: Uint8Array } | BodyFailure
+
+export type BodyFailure =
+  | { ok: false; reason: 'too_large' | 'body_aborted' | 'body_timeout' }
+  /** `detail` is the message of the error: the likely cause, and a fix. */
+  | { ok: false; reason: 'body_not_raw'; detail: string }
+
+/** A verified, well-formed message. */
+export interface Message {
+  event: WebhookEvent
+  rawBody: Uint8Array
+  secretIndex: number
+}
+
+/** A message, or the reason to reject the request. */
+export type MessageRead =
+  | { ok: true; message: Message }
+  | { ok: false; reason: WebhookRejectionReason; diagnose?: () => Finding[] }
+
+/** Reads and verifies the message of a request. The cheapest checks come first. */
+export async function readMessage(
+  request: InboundRequest,
+  settings: ReceiverSettings,
+  reports: ReceiverReports,
+  deadline: Deadline,
+): Promise<MessageRead> {
+  if (request.method !== 'POST') return { ok: false, reason: 'method_not_allowed' }
+  const header = request.signature
+  const signature = readSignature(header)
+  if (!signature.ok) return { ...signature, diagnose: () => diagnoseHeader(header) }
+  if (Number(request.contentLength ?? 0) > settings.maxBodyBytes) return { ok: false, reason: 'too_large' }
+
+  const body = await request.readBody({ maxBytes: settings.maxBodyBytes, deadline })
+  if (!body.ok) {
+    if (body.reason !== 'body_not_raw') return { ok: false, reason: body.reason }
+    reports.error(new WebhookError('body_not_raw', body.detail), 'body')
+    return { ok: false, reason: body.reason, diagnose: () => [finding('parsed_body')] }
+  }
+
+  let secret: WebhookSecret
+  let secretIndex: number
+  try {
+    secret = typeof settings.secret === 'function' ? await callSecret(settings.secret, deadline) : settings.secret
+    secretIndex = findSigner(toKeys(secret), body.bytes, signature.digits)
+  } catch (error) {
+    reports.error(error, 'secret')
+    return { ok: false, reason: 'secret_unavailable' }
+  }
+  if (secretIndex < 0) {
+    return { ok: false, reason: 'signature_mismatch', diagnose: () => diagnoseWebhook(secret, body.bytes, header) }
+  }
+
+  const decoded = decodeMessage(body.bytes)
+  if (!decoded.ok) return decoded
+  return { ok: true, message: { event: decoded.event, rawBody: body.bytes, secretIndex } }
+}
+
+async function callSecret(
+  source: Extract<ReceiverSettings['secret'], () => unknown>,
+  deadline: Deadline,
+): Promise<WebhookSecret> {
+  const secret = await deadline.meet((async () => source())())
+  if (secret !== LATE) return secret
+  throw new Error(`The secret function did not settle within ${deadline.delayMs} ms of the request.`)
+}
+
+const OBJECT_STREAM =
+  'The chunks of the request stream are neither bytes nor text: a middleware replaced the stream before the receiver.'
+
+/** Collects the chunks of a body, and refuses the chunk that exceeds the limit. */
+export class BodyCollector {
+  readonly #chunks: ByteChunks
+
+  constructor(maxBytes: number) {
+    this.#chunks = new ByteChunks(maxBytes)
+  }
+
+  /** Adds a chunk. After a failure, stop reading. */
+  add(chunk: unknown): BodyFailure | undefined {
+    const bytes = rawBytes(chunk)
+    if (bytes === undefined) return { ok: false, reason: 'body_not_raw', detail: OBJECT_STREAM }
+    return this.#chunks.add(bytes) ? undefined : { ok: false, reason: 'too_large' }
+  }
+
+  bytes(): Uint8Array {
+    return this.#chunks.concat()
+  }
+}
+
+/** Returns the bytes of a chunk or of a whole body, or `undefined` when the value is neither text nor bytes. */
+export function rawBytes(body: unknown): Uint8Array | undefined {
+  if (typeof body === 'string') return new TextEncoder().encode(body)
+  return isUint8Array(body) ? body : undefined
+}
+
+/** Checks the length of a body that was read as a whole. */
+export function wholeBody(bytes: Uint8Array, maxBytes: number): BodyRead {
+  return bytes.byteLength > maxBytes ? { ok: false, reason: 'too_large' } : { ok: true, bytes }
+}

@@ -1,0 +1,277 @@
+import type { Issue } from '../../schemas/issue.ts'
+import { DELIVERY_SPAN_MS, LAST_DELIVERY_DELAY_MS } from '../../shared/delivery-schedule.ts'
+import {
+  mustBeFunction,
+  mustBeText,
+  mustHaveMethods,
+  type OptionRule,
+  type OptionRules,
+  oneOf,
+  optional,
+  positive,
+  readOptions,
+  wholeNumber,
+  within,
+} from '../../shared/option-checks.ts'
+import type { Finding } from '../diagnose/finding.ts'
+import type { WebhookEvent } from '../event/webhook-event.ts'
+import type { DeliveryStore } from '../stores/delivery-store.ts'
+import { memoryStore } from '../stores/memory-store.ts'
+import { secretProblem, type WebhookSecret } from '../verify/signature.ts'
+import type { WebhookRejectionReason } from './responses.ts'
+
+/** The second argument of a webhook handler. */
+export interface WebhookHandlerContext {
+  /**
+   * Fires when the lease was lost, `maxRunMs` has passed, or the receiver was closed. The `reason` is a `LeaseError`.
+   * Another receiver may then handle the message, so pass the signal to everything that can be cancelled. Does not fire when
+   * the sender disconnects or `deadlineMs` passes.
+   */
+  signal: AbortSignal
+  /** The signed bytes. */
+  rawBody: Uint8Array
+  /**
+   * The key of this delivery in the store: endpoint and id as one string. It is the same for every attempt. Use it as the
+   * idempotency key of your own writes, and as the key of `runOnce`.
+   */
+  key: string
+  /** The index of the secret that signed the message. While you replace a secret, it shows which secret is in use. */
+  secretIndex: number
+}
+
+/** See {@link WebhookReceiverOptions.handle}. */
+export type WebhookHandler = (event: WebhookEvent, context: WebhookHandlerContext) => unknown
+
+/** A request whose response was not 200. Contains no secret. */
+export interface WebhookRejection {
+  reason: WebhookRejectionReason
+  /** The HTTP status of the response. */
+  status: number
+  /** The `endpoint` of the receiver. */
+  endpoint: string
+  /** The id of a signed and well-formed message; otherwise absent. */
+  id?: string
+  /** The `issues` of the message; only with the reason `unexpected_shape`. */
+  issues?: readonly Issue[]
+  /**
+   * Runs `diagnoseWebhook`, to find out why a signature was refused or a body was not raw. Returns an empty list for every
+   * other reason. For development only: it hashes the body many times. A malformed header is refused before the body is
+   * read, so only the header is diagnosed. Not enumerable, so that the rejection can be logged, compared and cloned.
+   */
+  diagnose(): Finding[]
+}
+
+/**
+ * The outcome of a message. After `handled`, `discarded` and `duplicate`, the message is done. After `failed` (the handler
+ * threw) and `interrupted` (the handler stopped because its signal fired) the service retries.
+ */
+export type WebhookHandledOutcome = 'handled' | 'discarded' | 'duplicate' | 'failed' | 'interrupted'
+
+/** The argument of {@link WebhookReceiverOptions.onHandled}. Contains no secret. */
+export interface WebhookHandled {
+  /** The id of the message. */
+  id: string
+  /** The kind of the event. */
+  kind: WebhookEvent['kind']
+  /** The `endpoint` of the receiver. */
+  endpoint: string
+  outcome: WebhookHandledOutcome
+  /** From the arrival of the request to the start of the handler, in milliseconds. */
+  waitedMs: number
+  /** The running time of the handler in milliseconds; 0 for a duplicate. */
+  ranMs: number
+}
+
+/**
+ * The origin of an error:
+ *
+ * - `body`: the body was parsed or consumed before the receiver (a `WebhookError` with the likely cause);
+ * - `secret`: the `secret` function failed, or returned an unusable secret;
+ * - `message`: the message differs from its documented shape (a `WebhookShapeError`), and is handled all the same;
+ * - `claim`, `extend`, `complete`, `release`: the call of the store failed or timed out;
+ * - `extend` with a `LeaseError`: the lease was lost while the handler was running;
+ * - `complete` with a `LeaseError`: the handler succeeded, but another receiver had taken the delivery over;
+ * - `handle`: the handler threw, or its signal fired (a `LeaseError`);
+ * - `hook`: `onReject` or `onHandled` threw;
+ * - `receiver`: an unexpected error, for instance of `waitUntil`.
+ */
+export type WebhookErrorStage =
+  | 'body'
+  | 'secret'
+  | 'message'
+  | 'claim'
+  | 'extend'
+  | 'handle'
+  | 'complete'
+  | 'release'
+  | 'hook'
+  | 'receiver'
+
+/** The second argument of `onError`. Contains no secret. */
+export interface WebhookErrorContext {
+  stage: WebhookErrorStage
+  /** The `endpoint` of the receiver. */
+  endpoint: string
+  /** The id of a signed and well-formed message; otherwise absent. */
+  id?: string
+}
+
+/** Options of `createWebhookReceiver`. Times are in milliseconds, sizes in bytes. */
+export interface WebhookReceiverOptions {
+  /**
+   * Your name for the endpoint. Use the same name in every process that serves it, and another name for every other endpoint.
+   * The name is part of the key of a delivery, because several endpoints may get the same message.
+   */
+  endpoint: string
+  /**
+   * The secret of the endpoint, or a list of one to five secrets while you replace it. It can also be a function that
+   * returns the secret or the list, or a promise of them. The function is called for every message.
+   */
+  secret: WebhookSecret | (() => WebhookSecret | PromiseLike<WebhookSecret>)
+  /**
+   * Called once for each message, even for `kind: 'unknown'`. When it returns (or its promise resolves), the message is
+   * done. When it throws, the service retries. When it throws `DiscardEvent`, the message is done.
+   */
+  handle: WebhookHandler
+  /**
+   * Records the deliveries. `memoryStore()` is enough for one process.
+   *
+   * @defaultValue `memoryStore()`
+   */
+  store?: DeliveryStore | undefined
+  /**
+   * Maximum size of a body in bytes, from 1. The limit of the service is not documented.
+   *
+   * @defaultValue 262 144 (256 KiB)
+   */
+  maxBodyBytes?: number | undefined
+  /**
+   * Time limit of the response, in milliseconds; above 0 and at most 395 000. If the handler is still running then, the
+   * response is 503. The handler continues, and a later attempt finds the message done. The last retry comes at least
+   * 395 000 ms after the first attempt. The timeout of the service is not documented.
+   *
+   * @defaultValue 10 000
+   */
+  deadlineMs?: number | undefined
+  /**
+   * The lease of a claim, in milliseconds; above 0. The lease is extended while the handler runs. The claim
+   * expires if the process is killed, or if the store is unreachable for longer than the lease.
+   *
+   * @defaultValue 30 000
+   */
+  leaseMs?: number | undefined
+  /**
+   * Time limit of a handler, in milliseconds from the arrival of the request. Then the handler's signal fires, and the
+   * lease is no longer extended. `maxRunMs + leaseMs` must be at most 295 000: the claim of a killed process must expire
+   * before the last retry, which comes 300 s after the previous retry.
+   *
+   * @defaultValue 240 000
+   */
+  maxRunMs?: number | undefined
+  /**
+   * How long the store records a message as done, in milliseconds; at least 395 000, the time in which all retries come.
+   * Only this record prevents replays.
+   *
+   * @defaultValue 604 800 000 (7 days)
+   */
+  retainMs?: number | undefined
+  /**
+   * What happens to a message that is unknown although it has `issues`: it lacks a required field, or its `scope` or
+   * `event.type`. With `'handle'`, your handler receives it with `kind: 'unknown'`. With `'retry'`, the response is 500 and
+   * the message is not claimed. The service then retries, and finally records the message as undelivered.
+   *
+   * @defaultValue `'handle'`
+   */
+  unexpectedShape?: 'handle' | 'retry' | undefined
+  /**
+   * Called for every request whose response is not 200. Its errors go to `onError`.
+   *
+   * @defaultValue `console.warn`, at most once a minute for each reason; not for rejections that `onError` has reported
+   */
+  onReject?: ((rejection: WebhookRejection) => unknown) | undefined
+  /**
+   * Called for every failure in your handler, store or receiver, with the original error, and for every claimed message with
+   * `issues`. Errors of `onError` itself are ignored.
+   *
+   * @defaultValue `console.warn` with the error, at most once a minute for each stage and event type
+   */
+  onError?: ((error: unknown, context: WebhookErrorContext) => unknown) | undefined
+  /** Called when a handler has ended, and for every duplicate; for metrics. Its errors go to `onError`. */
+  onHandled?: ((handled: WebhookHandled) => unknown) | undefined
+}
+
+type Hooks = 'onReject' | 'onError' | 'onHandled'
+
+type Defaulted = Exclude<keyof WebhookReceiverOptions, Hooks>
+
+/** The options with every default filled in. */
+export type ReceiverSettings = { [Name in Defaulted]-?: Exclude<WebhookReceiverOptions[Name], undefined> } & Pick<
+  WebhookReceiverOptions,
+  Hooks
+>
+
+/** A claim must end before the last retry. 5 s are the margin for slow networks and inexact clocks. */
+const MAX_CLAIM_MS = LAST_DELIVERY_DELAY_MS - 5000
+const WEEK_MS = 604_800_000
+
+const mustBeEndpoint: OptionRule = (value) => {
+  const problem = mustBeText(value)
+  return problem && `${problem}: your name for this endpoint (for instance its path)`
+}
+
+const mustBeSecret: OptionRule = (value) => {
+  if (typeof value === 'function') return undefined
+  if (value === undefined || value === null) {
+    return 'is missing: pass a secret, a list of secrets, or a function that returns one (is the environment variable set?)'
+  }
+  return secretProblem(value)
+}
+
+const mustBeStore: OptionRule = (value) => {
+  const problem = mustHaveMethods('claim', 'extend', 'complete', 'release')(value)
+  return problem && `${problem}; pass memoryStore(), redisStore(client), postgresStore(pool) or your own DeliveryStore`
+}
+
+const rules = (): OptionRules<WebhookReceiverOptions> => ({
+  endpoint: mustBeEndpoint,
+  secret: mustBeSecret,
+  handle: mustBeFunction,
+  store: optional(mustBeStore),
+  maxBodyBytes: optional(wholeNumber(1)),
+  deadlineMs: optional(positive('milliseconds', DELIVERY_SPAN_MS)),
+  leaseMs: optional(positive('milliseconds', MAX_CLAIM_MS)),
+  maxRunMs: optional(positive('milliseconds', MAX_CLAIM_MS)),
+  retainMs: optional(within('milliseconds', DELIVERY_SPAN_MS, Number.MAX_SAFE_INTEGER)),
+  unexpectedShape: optional(oneOf('handle', 'retry')),
+  onReject: optional(mustBeFunction),
+  onError: optional(mustBeFunction),
+  onHandled: optional(mustBeFunction),
+})
+
+/**
+ * Checks the options, and fills in the defaults.
+ *
+ * @throws TypeError when an option is missing, misspelt or of the wrong type
+ * @throws RangeError when a number is out of its range
+ */
+export function receiverSettings(given: WebhookReceiverOptions): ReceiverSettings {
+  const options = readOptions('createWebhookReceiver', given, rules())
+  const settings: ReceiverSettings = {
+    ...options,
+    store: options.store ?? memoryStore(),
+    maxBodyBytes: options.maxBodyBytes ?? 262_144,
+    deadlineMs: options.deadlineMs ?? 10_000,
+    leaseMs: options.leaseMs ?? 30_000,
+    maxRunMs: options.maxRunMs ?? 240_000,
+    retainMs: options.retainMs ?? WEEK_MS,
+    unexpectedShape: options.unexpectedShape ?? 'handle',
+  }
+  const { leaseMs, maxRunMs } = settings
+  if (maxRunMs + leaseMs > MAX_CLAIM_MS) {
+    throw new RangeError(
+      `createWebhookReceiver: maxRunMs + leaseMs must be at most ${MAX_CLAIM_MS}, got ${maxRunMs} + ${leaseMs} = ${maxRunMs + leaseMs}. ` +
+        `The last retry of the service comes ${LAST_DELIVERY_DELAY_MS / 1000} s after the previous retry, and fails while an earlier claim exists.`,
+    )
+  }
+  return settings
+}

@@ -1,0 +1,243 @@
+/**
+ * A store for webhook deliveries in PostgreSQL, over your own pool, with `runOnce` for exactly-once processing.
+ *
+ * @module campaign-client/webhook/postgres
+ */
+import { mustBeDatabase, openDatabase } from '../../postgres/open-database.ts'
+import type { ClientOf, PgPool } from '../../postgres/pg.ts'
+import type { PostgresSql } from '../../postgres/postgres-js.ts'
+import { mustBeTable } from '../../postgres/table.ts'
+import { milliseconds, type OptionRules, optional, positive, readOptions } from '../../shared/option-checks.ts'
+import { requireKey, requireMilliseconds } from './check-arguments.ts'
+import type { ClaimResult, DeliveryStore } from './delivery-store.ts'
+import { DEFAULT_TABLE, statements } from './postgres-statements.ts'
+import { COMMITTED_BY_APPLY, notStored, type RunOnceResult, requireLimit } from './run-once.ts'
+
+export type { ClientOf, PgClient, PgPool } from '../../postgres/pg.ts'
+export type { PostgresSql } from '../../postgres/postgres-js.ts'
+export { postgresSchema } from './postgres-statements.ts'
+export type { RunOnceResult } from './run-once.ts'
+
+/** Options of {@link postgresStore}. */
+export interface PostgresStoreOptions {
+  /**
+   * The table, with or without its schema: `'campaign_deliveries'`, `'app.deliveries'`. Letters, digits and
+   * underscores, at most 63 characters each. Case-sensitive, because the name is always quoted.
+   *
+   * @defaultValue `'campaign_deliveries'`
+   */
+  table?: string | undefined
+  /**
+   * How long {@link PostgresStore.runOnce} remembers a key, in milliseconds, or `Infinity`. Use at least the `retainMs` of
+   * the receiver: after the key has expired, a replayed message is applied again.
+   *
+   * @defaultValue 31 536 000 000, which is 365 days
+   */
+  runOnceRetainMs?: number | undefined
+  /**
+   * The time limit of the function of {@link PostgresStore.runOnce}, in milliseconds: as `maxRunMs` of the receiver.
+   *
+   * @defaultValue 240 000
+   */
+  maxRunMs?: number | undefined
+}
+
+const mustBeTime = positive('milliseconds', Number.MAX_SAFE_INTEGER)
+
+const rules = (): OptionRules<PostgresStoreOptions> => ({
+  table: optional(mustBeTable),
+  runOnceRetainMs: optional((value) => (value === Infinity ? undefined : mustBeTime(value))),
+  maxRunMs: optional(milliseconds),
+})
+
+const YEAR_MS = 365 * 24 * 60 * 60 * 1000
+const MAX_RUN_MS = 240_000
+/** A healthy database responds in milliseconds. Afterwards a connection counts as lost. */
+const STATEMENT_TIMEOUT_MS = 3_000
+/** Another claim may be released between two statements. Then the claim is tried again. */
+const MAX_CLAIMS = 3
+
+/** A {@link DeliveryStore} in PostgreSQL, with transactions that run exactly once. */
+export interface PostgresStore<Transaction> extends DeliveryStore {
+  /**
+   * Runs `apply` in a transaction that also records `key`: both are committed, or neither is. Writes through `tx` take
+   * effect exactly once per key, even if the process dies, another process takes the delivery over, or the message is
+   * replayed.
+   *
+   * ```ts
+   * handle: async (event, { key }) => {
+   *   await store.runOnce(key, async (tx) => {
+   *     await tx.query('UPDATE balances SET xp = xp + $1 WHERE user_id = $2', [xp, user])
+   *   })
+   * }
+   * ```
+   *
+   * Pass the `key` that the handler receives. It includes the endpoint. If two endpoints do the same work for the same
+   * message, pass `event.id`. Keys of `runOnce` are separate from the claims of the receiver.
+   *
+   * For `runOnceRetainMs` after the commit, a call with the same key resolves to `{ ran: false }` without calling `apply`:
+   * the work is done, so let the handler return normally. A concurrent call with the same key waits, and runs `apply` if
+   * the first call was rolled back. It waits 3 s at most, and then rejects. Do not call `runOnce` within `apply`: it may wait
+   * for itself.
+   *
+   * Only writes through `tx` take effect exactly once: a rollback does not recall a mail that `apply` sent. Do not commit or
+   * roll back in `apply`; throw to roll back. `tx` cannot be used after `apply` has ended. The isolation level is READ
+   * COMMITTED.
+   *
+   * Each call uses one connection of the pool while it runs or waits for its key. With three connections or more (`max`),
+   * one connection is reserved for claims, extensions and completions, and further calls wait in order. Set
+   * `idle_in_transaction_session_timeout`: otherwise a process that hangs in `apply` blocks its key.
+   *
+   * @param key - a non-empty string without NUL and lone surrogates
+   * @param apply - receives the client of the transaction: the `PoolClient` of `pg`, the transaction's `sql` of `postgres`
+   * @throws the error of `apply`, after the rollback
+   * @throws Error when `apply` ignored a failed query (PostgreSQL then refuses to commit)
+   * @throws Error when `apply` committed or rolled back, or took longer than `maxRunMs`
+   * @throws Error when BEGIN, the INSERT of the key or COMMIT has no response for 3 s
+   * @throws the error of the client when the connection failed. After a failure during the commit, the next call with the
+   *   key shows whether it was committed.
+   * @throws TypeError when the key is malformed
+   */
+  runOnce<Result>(
+    key: string,
+    apply: (tx: Transaction) => Result | PromiseLike<Result>,
+  ): Promise<RunOnceResult<Awaited<Result>>>
+
+  /**
+   * Deletes expired records: completed deliveries, `runOnce` keys and claims. The store never deletes them by itself: call
+   * this regularly, until it resolves to less than `limit`. Concurrent calls skip each other's rows.
+   *
+   * @param limit - the maximum number of rows to delete, from 1; keeps the transaction short
+   * @defaultValue 1000
+   * @returns the number of deleted rows
+   * @throws RangeError when `limit` is not a positive whole number
+   */
+  prune(limit?: number): Promise<number>
+}
+
+/**
+ * Creates a delivery store in PostgreSQL 11 or newer, for receivers on several machines. Its `runOnce` applies the
+ * handler's writes to the same database exactly once.
+ *
+ * ```ts
+ * import { Pool } from 'pg'
+ * import { createWebhookReceiver } from 'campaign-client/webhook'
+ * import { postgresSchema, postgresStore } from 'campaign-client/webhook/postgres'
+ *
+ * const pool = new Pool({ connectionString: process.env.DATABASE_URL, connectionTimeoutMillis: 5000 })
+ * pool.on('error', (error) => console.error(error))
+ * await pool.query(postgresSchema())
+ * const store = postgresStore(pool)
+ * const receiver = createWebhookReceiver({ endpoint: 'orders', secret, store, handle })
+ * ```
+ *
+ * Uses your pool and does not end it. Each call of `claim`, `extend`, `complete` and `release` is one statement (two for a
+ * `claim` of a delivery that is claimed or done). The store works behind a connection pooler in transaction mode, and uses
+ * the clock of the database.
+ *
+ * A pool of `pg` needs an `error` listener: without a listener, Node ends the process when an idle connection is lost. The
+ * `sql` of `postgres` needs `prepare: false`: with prepared statements, a pooler can lose a COMMIT that `postgres` reports
+ * as done.
+ *
+ * Each statement of the store has 3 s. Then the call rejects. A connection of `pg` is closed and replaced; `postgres` cannot
+ * close a single connection. Set `query_timeout` of `pg`, which limits your own queries.
+ *
+ * Expired rows stay until you call {@link PostgresStore.prune}.
+ *
+ * Interface: [Delivery and retries](/the-service#delivery-and-retries).
+ *
+ * @param database - a `Pool` of `pg`, or the `sql` of `postgres` with `prepare: false`
+ * @returns a store. Its methods reject with the error of the client when the database is unreachable or the table does not
+ *   exist, and with `Error` when the client changes texts. They reject with `TypeError` for an empty
+ *   key, or a lease or retention that is not a positive number of milliseconds. Stores on the same table share their
+ *   deliveries.
+ * @throws TypeError when `database` is neither a pool nor an `sql`, when the `sql` prepares statements, or when an option is
+ *   malformed or misspelt. A single `Client` of `pg` is refused, because it cannot run concurrent transactions
+ */
+export function postgresStore<Transaction>(
+  database: PostgresSql<Transaction>,
+  options?: PostgresStoreOptions,
+): PostgresStore<Transaction>
+export function postgresStore<Pool extends PgPool>(
+  database: Pool,
+  options?: PostgresStoreOptions,
+): PostgresStore<ClientOf<Pool>>
+export function postgresStore(
+  database: PgPool | PostgresSql<unknown>,
+  options: PostgresStoreOptions = {},
+): PostgresStore<unknown> {
+  const problem = mustBeDatabase(database)
+  if (problem !== undefined) throw new TypeError(`postgresStore: the database ${String(problem)}`)
+  const own = readOptions('postgresStore', options, rules())
+  const { table = DEFAULT_TABLE, runOnceRetainMs = YEAR_MS, maxRunMs = MAX_RUN_MS } = own
+  const { query, transaction } = openDatabase(database, {
+    name: 'postgresStore',
+    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+  })
+  const sql = statements(table, runOnceRetainMs)
+
+  return {
+    async claim(key, leaseMs): Promise<ClaimResult> {
+      const stored = storedKey(key)
+      const token = crypto.randomUUID()
+      const lease = requireMilliseconds('leaseMs', leaseMs)
+      for (let attempt = 0; attempt < MAX_CLAIMS; attempt++) {
+        if ((await query(sql.claim, stored, token, lease)).length > 0) return { state: 'claimed', token }
+        const [row] = await query(sql.current, stored)
+        if (row !== undefined) return row[0] === 'done' ? { state: 'done' } : { state: 'busy', retryMs: Number(row[1]) }
+      }
+      throw new Error(notStored('postgresStore'))
+    },
+
+    async extend(key, token, leaseMs) {
+      return (await query(sql.extend, storedKey(key), token, requireMilliseconds('leaseMs', leaseMs))).length > 0
+    },
+
+    async complete(key, token, retainMs) {
+      return (await query(sql.complete, storedKey(key), token, requireMilliseconds('retainMs', retainMs))).length > 0
+    },
+
+    async release(key, token) {
+      await query(sql.release, storedKey(key), token)
+    },
+
+    async runOnce<Result>(
+      key: string,
+      apply: (tx: unknown) => Result | PromiseLike<Result>,
+    ): Promise<RunOnceResult<Awaited<Result>>> {
+      const stored = storedKey(key)
+      let outcome: RunOnceResult<Awaited<Result>> = { ran: false }
+      await transaction(async (tx) => {
+        if ((await tx.query(sql.runOnce, stored)).length === 0) {
+          if ((await tx.query(sql.hasRun, stored)).length === 0) throw new Error(notStored('postgresStore'))
+          return
+        }
+        const result = await tx.withClient(apply, maxRunMs)
+        const stillOpen = await tx.query(sql.stillOpen, stored).catch((error) => {
+          throw error?.code === IN_FAILED_SQL_TRANSACTION ? new Error(QUERY_FAILED, { cause: error }) : error
+        })
+        if (stillOpen.length === 0) throw new Error(COMMITTED_BY_APPLY)
+        outcome = { ran: true, result }
+      })
+      return outcome
+    },
+
+    async prune(limit = 1000) {
+      requireLimit(limit)
+      return (await query(sql.prune, limit)).length
+    },
+  }
+}
+
+/**
+ * Checks a key, and returns it in ASCII: a database that is not in UTF-8 cannot store every letter. Other characters and
+ * backslashes become `\\uXXXX`, so that two keys stay different.
+ */
+const storedKey = (key: string): string =>
+  requireKey(key).replace(/[^ -[\]-~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
+const QUERY_FAILED =
+  'runOnce committed nothing: its function ignored a failed query, and PostgreSQL then refuses to commit'
+
+/** The SQLSTATE of every query after a failed query in the same transaction. */
+const IN_FAILED_SQL_TRANSACTION = '25P02'

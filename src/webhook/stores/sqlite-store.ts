@@ -1,0 +1,393 @@
+/**
+ * A durable store for webhook deliveries in one SQLite file, with `runOnce` for exactly-once processing on one machine.
+ *
+ * @module campaign-client/webhook/sqlite
+ */
+import { type OptionRule, type OptionRules, optional, positive, readOptions } from '../../shared/option-checks.ts'
+import { sleep } from '../../shared/timers.ts'
+import { hasMethod, typeName } from '../../shared/type-checks.ts'
+import {
+  loadSqlite,
+  openSqlite,
+  type SqliteDatabase,
+  type SqliteStatement,
+  type SqliteValue,
+  sqliteProblem,
+} from '../../sqlite/sqlite.ts'
+import { requireKey, requireMilliseconds } from './check-arguments.ts'
+import type { ClaimResult, DeliveryStore } from './delivery-store.ts'
+import { COMMITTED_BY_APPLY, notStored, type RunOnceResult, requireLimit } from './run-once.ts'
+
+export type { SqliteDatabase, SqliteStatement, SqliteValue } from '../../sqlite/sqlite.ts'
+export type { RunOnceResult } from './run-once.ts'
+
+/** Options of {@link sqliteStore}. */
+export interface SqliteStoreOptions {
+  /**
+   * The table: letters, digits and underscores, at most 63 characters.
+   *
+   * @defaultValue `'campaign_deliveries'`
+   */
+  table?: string | undefined
+  /**
+   * How long {@link SqliteStore.runOnce} remembers a key, in milliseconds, or `Infinity`. Use at least the `retainMs` of
+   * the receiver: after the key has expired, a replayed message is applied again.
+   *
+   * @defaultValue 31 536 000 000, which is 365 days
+   */
+  runOnceRetainMs?: number | undefined
+}
+
+/** A {@link DeliveryStore} in SQLite, with transactions that run exactly once. */
+export interface SqliteStore<Database> extends DeliveryStore {
+  /**
+   * Runs `apply` in a transaction that also records `key`: both are committed, or neither is. Writes through `db` take
+   * effect exactly once per key, even if the process dies or the message is replayed.
+   *
+   * ```ts
+   * handle: async (event, { key }) => {
+   *   await store.runOnce(key, (db) => {
+   *     db.prepare('UPDATE balances SET xp = xp + ? WHERE user_id = ?').run(xp, user)
+   *   })
+   * }
+   * ```
+   *
+   * Pass the `key` that the handler receives. For `runOnceRetainMs` after the commit, a call with the same key resolves to
+   * `{ ran: false }` without calling `apply`: the work is done, so let the handler return normally.
+   *
+   * `apply` must be synchronous, because all code of the process uses the same connection: what it wrote after an `await`
+   * would be outside the transaction, and stay. Do not commit or roll back in `apply`; throw to roll back. In a database
+   * without WAL, `apply` may be called again after its transaction was rolled back, because a reader delayed the commit.
+   *
+   * @param key - a non-empty string without NUL and lone surrogates
+   * @param apply - receives the database of the store
+   * @throws the error of `apply`, after the rollback
+   * @throws TypeError when `apply` is an `async` function (it is not called) or returns a promise (it is rolled back), or
+   *   when the key is malformed
+   * @throws Error when `apply` committed or rolled back, the database was locked for 5 s, or it is inside a transaction
+   */
+  runOnce<Result>(key: string, apply: (db: Database) => Result): Promise<RunOnceResult<Result>>
+
+  /**
+   * Deletes expired records: completed deliveries, `runOnce` keys and claims. The store never deletes them by itself: call
+   * this regularly, until it resolves to less than `limit`.
+   *
+   * @param limit - the maximum number of rows to delete, from 1; keeps the transaction short
+   * @defaultValue 1000
+   * @returns the number of deleted rows
+   * @throws RangeError when `limit` is not a positive whole number
+   */
+  prune(limit?: number): Promise<number>
+
+  /** Closes the file that the store opened. Later calls reject. Does nothing over your own database. */
+  close(): void
+}
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/
+const DEFAULT_TABLE = 'campaign_deliveries'
+const YEAR_MS = 365 * 24 * 60 * 60 * 1000
+
+const mustBeSqliteTable: OptionRule = (value) =>
+  typeof value === 'string' && NAME.test(value) && !/^sqlite_/i.test(value)
+    ? undefined
+    : 'must be a name: letters, digits and underscores, not starting with a digit or sqlite_, at most 63 characters; ' +
+      `got ${typeof value === 'string' ? JSON.stringify(value) : typeName(value)}`
+
+const mustBeTime = positive('milliseconds', Number.MAX_SAFE_INTEGER)
+
+const rules = (): OptionRules<SqliteStoreOptions> => ({
+  table: optional(mustBeSqliteTable),
+  runOnceRetainMs: optional((value) => (value === Infinity ? undefined : mustBeTime(value))),
+})
+
+/**
+ * Returns the SQL that creates the table of {@link sqliteStore} in your own database. It does nothing when the table exists. A
+ * store over a path runs it by itself.
+ *
+ * ```ts
+ * database.exec(sqliteSchema())
+ * ```
+ *
+ * @param table - as in {@link SqliteStoreOptions.table}
+ * @throws TypeError when the name is malformed
+ */
+export function sqliteSchema(table: string = DEFAULT_TABLE): string {
+  const problem = mustBeSqliteTable(table)
+  if (problem !== undefined) throw new TypeError(`sqliteSchema: the table ${String(problem)}`)
+  return `CREATE TABLE IF NOT EXISTS "${table}" (
+  purpose TEXT NOT NULL CHECK (purpose IN ('delivery', 'run_once')),
+  key TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('claimed', 'done')),
+  token TEXT,
+  expires_at INTEGER NOT NULL, -- milliseconds since 1970
+  PRIMARY KEY (purpose, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS "${table}_expires_at" ON "${table}" (expires_at);`
+}
+
+/**
+ * Creates a durable delivery store for a service on one machine. Several processes on the machine may use the same file.
+ *
+ * ```ts
+ * import { createWebhookReceiver } from 'campaign-client/webhook'
+ * import { sqliteStore } from 'campaign-client/webhook/sqlite'
+ *
+ * const store = sqliteStore('deliveries.db')
+ * const receiver = createWebhookReceiver({ endpoint: 'orders', secret, store, handle })
+ * ```
+ *
+ * A path is opened with `node:sqlite` at the first use (WAL, `synchronous = FULL`). File and table are created, the folder is
+ * not. Your own database is a `DatabaseSync` of `node:sqlite` or a `Database` of `better-sqlite3`, with any settings: run
+ * {@link sqliteSchema} before the first use, and close it yourself. Each call is one transaction (`BEGIN IMMEDIATE`), so it
+ * rejects while your own code has a transaction open. Never open one file with `node:sqlite` and `better-sqlite3` in the same
+ * process: closing one connection releases the locks of the other.
+ *
+ * When another connection holds the lock, the store tries again for 5 s, without blocking the event loop, whatever the
+ * timeout of your database. The clock is the clock of the machine. Expired rows stay until you call {@link SqliteStore.prune}.
+ *
+ * Interface: [Delivery and retries](/the-service#delivery-and-retries).
+ *
+ * @param database - the path of a file on a local filesystem, or your own database
+ * @returns a store. Its methods reject with the error of SQLite when the database cannot be used, and with `TypeError` for an
+ *   empty key, or a lease or retention that is not a positive number of milliseconds
+ * @throws TypeError when `database` is neither a path nor a database, or an option is malformed or misspelt
+ * @throws ConfigurationError when `database` is a path, and this runtime has no `node:sqlite` (Node.js has it from 22.13)
+ */
+export function sqliteStore(database: string, options?: SqliteStoreOptions): SqliteStore<SqliteDatabase>
+export function sqliteStore<Database extends SqliteDatabase>(
+  database: Database,
+  options?: SqliteStoreOptions,
+): SqliteStore<Database>
+export function sqliteStore(
+  source: string | SqliteDatabase,
+  options: SqliteStoreOptions = {},
+): SqliteStore<SqliteDatabase> {
+  const problem = mustBePathOrDatabase(source)
+  if (problem !== undefined) throw new TypeError(`sqliteStore: the database ${String(problem)}`)
+  const { table = DEFAULT_TABLE, runOnceRetainMs = YEAR_MS } = readOptions('sqliteStore', options, rules())
+  if (typeof source === 'string') loadSqlite('sqliteStore with a path')
+  const connection = new StoreConnection(source, table)
+  const sql = statements(table, runOnceRetainMs)
+
+  return {
+    async claim(key, leaseMs): Promise<ClaimResult> {
+      const token = crypto.randomUUID()
+      const values = [requireKey(key), token, requireMilliseconds('leaseMs', leaseMs)]
+      return connection.transaction((db) => {
+        if (db.change(sql.claim, ...values) > 0) return { state: 'claimed', token }
+        const current = db.find(sql.current, key)
+        if (current === undefined) throw new Error(notStored('sqliteStore'))
+        return current[0] === 'done' ? { state: 'done' } : { state: 'busy', retryMs: Number(current[1]) }
+      })
+    },
+
+    async extend(key, token, leaseMs) {
+      const values = [requireMilliseconds('leaseMs', leaseMs), requireKey(key), token]
+      return connection.transaction((db) => db.change(sql.extend, ...values) > 0)
+    },
+
+    async complete(key, token, retainMs) {
+      const values = [requireKey(key), token, requireMilliseconds('retainMs', retainMs)]
+      return connection.transaction((db) => db.change(sql.complete, ...values) > 0)
+    },
+
+    async release(key, token) {
+      const values = [requireKey(key), token]
+      await connection.transaction((db) => db.change(sql.release, ...values))
+    },
+
+    async runOnce<Result>(key: string, apply: (db: SqliteDatabase) => Result): Promise<RunOnceResult<Result>> {
+      requireKey(key)
+      if (Object.prototype.toString.call(apply) === '[object AsyncFunction]') throw new TypeError(NOT_SYNCHRONOUS)
+      return connection.transaction((db): RunOnceResult<Result> => {
+        if (db.change(sql.runOnce, key) === 0) {
+          if (db.find(sql.hasRun, key) === undefined) throw new Error(notStored('sqliteStore'))
+          return { ran: false }
+        }
+        return { ran: true, result: db.callSynchronously(apply) }
+      })
+    },
+
+    async prune(limit = 1000) {
+      requireLimit(limit)
+      return connection.transaction((db) => db.change(sql.prune, limit))
+    },
+
+    close: () => connection.close(),
+  }
+}
+
+const mustBePathOrDatabase: OptionRule = (value) =>
+  (typeof value === 'string' && value !== '') ||
+  (typeof value === 'object' && hasMethod(value, 'exec') && hasMethod(value, 'prepare'))
+    ? undefined
+    : 'must be the path of a file, a DatabaseSync of node:sqlite or a Database of "better-sqlite3"; got ' +
+      (value === '' ? "''" : typeName(value))
+
+const NOT_SYNCHRONOUS =
+  'the function of runOnce must be synchronous: what it writes after an await would be outside the transaction'
+
+/** How long a locked database is tried again. */
+const MAX_BUSY_MS = 5_000
+const MAX_WAIT_MS = 100
+
+/** Another connection holds the lock. `cause` is the error of SQLite. */
+class BusyError extends Error {}
+
+/** The database of a store. All calls run in transactions, one after the other. */
+class StoreConnection {
+  readonly #source: string | SqliteDatabase
+  readonly #table: string
+  #opened: SqliteDatabase | undefined
+  #isClosed = false
+  readonly #statements = new Map<string, SqliteStatement>()
+
+  constructor(source: string | SqliteDatabase, table: string) {
+    this.#source = source
+    this.#table = table
+  }
+
+  /** Runs `work` in a transaction: committed when it returns, rolled back when it throws. Waits while another connection writes. */
+  async transaction<Result>(work: (connection: StoreConnection) => Result): Promise<Result> {
+    const end = performance.now() + MAX_BUSY_MS
+    for (let waitMs = 5; ; waitMs = Math.min(2 * waitMs, MAX_WAIT_MS)) {
+      try {
+        return this.#transact(work)
+      } catch (error) {
+        if (!(error instanceof BusyError)) throw error
+        if (performance.now() >= end) throw new Error(LOCKED, { cause: error.cause })
+      }
+      await sleep(Math.random() * waitMs)
+    }
+  }
+
+  #transact<Result>(work: (connection: StoreConnection) => Result): Result {
+    const database = this.#open()
+    this.#executeAtOnce('BEGIN IMMEDIATE')
+    try {
+      const result = work(this)
+      this.#executeAtOnce('COMMIT')
+      return result
+    } catch (error) {
+      try {
+        database.exec('ROLLBACK')
+      } catch {
+        // SQLite has rolled back, or the function of runOnce has ended the transaction.
+      }
+      throw error
+    }
+  }
+
+  /** Executes a statement that takes a lock. A busy timeout of the database would block the event loop. */
+  #executeAtOnce(statement: string): void {
+    const database = this.#open()
+    const timeoutMs = Number(this.find('PRAGMA busy_timeout')?.[0])
+    if (timeoutMs > 0) database.exec('PRAGMA busy_timeout = 0')
+    try {
+      database.exec(statement)
+    } catch (error) {
+      if (sqliteProblem(error) === 'busy') throw new BusyError(undefined, { cause: error })
+      if (/within a transaction/.test(String(error))) throw new Error(INSIDE_TRANSACTION, { cause: error })
+      throw error
+    } finally {
+      if (timeoutMs > 0) database.exec(`PRAGMA busy_timeout = ${timeoutMs}`)
+    }
+  }
+
+  #open(): SqliteDatabase {
+    if (typeof this.#source !== 'string') return this.#source
+    if (this.#isClosed) throw new Error('sqliteStore: the store is closed')
+    this.#opened ??= openFile(this.#source, this.#table)
+    return this.#opened
+  }
+
+  close(): void {
+    if (typeof this.#source !== 'string') return
+    this.#isClosed = true
+    this.#statements.clear()
+    this.#opened?.close()
+    this.#opened = undefined
+  }
+
+  /** Returns the number of rows that a statement changed. */
+  change(statement: string, ...values: SqliteValue[]): number {
+    return Number(this.#prepare(statement).run(...values).changes)
+  }
+
+  /** Returns the columns of the first row. The database may be configured to return rows as arrays. */
+  find(statement: string, ...values: SqliteValue[]): unknown[] | undefined {
+    const row = this.#prepare(statement).get(...values)
+    return row === undefined ? undefined : Object.values(row as object)
+  }
+
+  #prepare(statement: string): SqliteStatement {
+    const prepared = this.#statements.get(statement) ?? this.#open().prepare(statement)
+    this.#statements.set(statement, prepared)
+    return prepared
+  }
+
+  /** Calls the function of `runOnce`. The savepoint is lost if the function ends the transaction. */
+  callSynchronously<Result>(apply: (db: SqliteDatabase) => Result): Result {
+    const database = this.#open()
+    database.exec('SAVEPOINT campaign_client')
+    const result = apply(database)
+    if (hasMethod(result, 'then')) {
+      Promise.resolve(result).catch(() => undefined)
+      throw new TypeError(NOT_SYNCHRONOUS)
+    }
+    try {
+      database.exec('RELEASE campaign_client')
+    } catch (error) {
+      throw new Error(COMMITTED_BY_APPLY, { cause: error })
+    }
+    return result
+  }
+}
+
+const LOCKED = `sqliteStore: the database is busy: another connection has locked it for ${MAX_BUSY_MS} ms`
+
+const INSIDE_TRANSACTION =
+  'sqliteStore: your database is inside a transaction. Do not await in a transaction, and do not call the store in it'
+
+function openFile(path: string, table: string): SqliteDatabase {
+  let database: SqliteDatabase | undefined
+  try {
+    database = openSqlite('sqliteStore', path)
+    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
+    database.exec(`BEGIN IMMEDIATE; ${sqliteSchema(table)} COMMIT`)
+    return database
+  } catch (error) {
+    database?.close()
+    const problem = sqliteProblem(error)
+    if (problem === 'busy') throw new BusyError(undefined, { cause: error })
+    const hint = problem === 'cantopen' ? ': its folder must exist, and the file must be writable' : ''
+    throw new Error(`sqliteStore can't use the file ${path}: ${(error as Error).message}${hint}`, { cause: error })
+  }
+}
+
+/** Returns the SQL statements of a store. */
+function statements(table: string, runOnceRetainMs: number) {
+  const now = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
+  const fromNow = (ms: string) => `${now} + CAST(${ms} AS INTEGER)`
+  const runOnceExpiry =
+    runOnceRetainMs === Infinity ? '9223372036854775807' : fromNow(String(Math.ceil(runOnceRetainMs)))
+  const currentClaim = "purpose = 'delivery' AND key = ? AND state = 'claimed' AND token = ?"
+  const write = (purpose: string, state: string, token: string, expiry: string, condition: string) =>
+    `INSERT INTO "${table}" AS record (purpose, key, state, token, expires_at)
+      VALUES ('${purpose}', ?, '${state}', ${token}, ${expiry})
+      ON CONFLICT (purpose, key) DO UPDATE
+        SET state = excluded.state, token = excluded.token, expires_at = excluded.expires_at
+        WHERE ${condition}record.expires_at <= ${now}`
+  return {
+    claim: write('delivery', 'claimed', '?', fromNow('?'), ''),
+    // The row keeps its token, so that a retry after a lost response succeeds.
+    complete: write('delivery', 'done', '?', fromNow('?'), 'record.token = excluded.token OR '),
+    current: `SELECT state, max(expires_at - ${now}, 0) FROM "${table}" WHERE purpose = 'delivery' AND key = ?`,
+    extend: `UPDATE "${table}" SET expires_at = ${fromNow('?')} WHERE ${currentClaim} AND expires_at > ${now}`,
+    release: `DELETE FROM "${table}" WHERE ${currentClaim}`,
+    runOnce: write('run_once', 'done', 'NULL', runOnceExpiry, ''),
+    hasRun: `SELECT 1 FROM "${table}" WHERE purpose = 'run_once' AND key = ?`,
+    prune: `DELETE FROM "${table}" WHERE (purpose, key) IN
+      (SELECT purpose, key FROM "${table}" WHERE expires_at <= ${now} ORDER BY expires_at LIMIT CAST(? AS INTEGER))`,
+  }
+}

@@ -1,0 +1,155 @@
+import { BadRequestError, NetworkError, RateLimitError } from 'campaign-client'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { type CallOutcome, outcomeOf, Pacer } from '../../src/bulk/pacing.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+const init = { status: 400, headers: {}, outcome: 'not_applied' } as const
+const DONE: CallOutcome = { kind: 'done', maybeApplied: false }
+const REFUSED = outcomeOf(new BadRequestError('no', init))
+const UNREACHABLE = outcomeOf(new NetworkError('lost', { outcome: 'not_applied' }))
+const rateLimited = (retryAfterMs?: number) => outcomeOf(new RateLimitError('wait', { ...init, retryAfterMs }))
+
+/** Returns a pacer whose calls wait for `end`, and the names of the calls that it has sent. */
+function pacedCalls(concurrency = 100) {
+  const sent: string[] = []
+  const open = new Map<string, (outcome: CallOutcome | undefined) => void>()
+  const stop = vi.fn(() => pacer.stop())
+  const pacer = new Pacer(concurrency, stop)
+  const call = async (...names: readonly string[]): Promise<void> => {
+    for (const name of names) {
+      void pacer.call(async () => {
+        sent.push(name)
+        return { outcome: await new Promise<CallOutcome | undefined>((resolve) => open.set(name, resolve)) }
+      })
+    }
+    await vi.advanceTimersByTimeAsync(0)
+  }
+  const end = async (name: string, outcome: CallOutcome | undefined): Promise<void> => {
+    open.get(name)?.(outcome)
+    await vi.advanceTimersByTimeAsync(0)
+  }
+  const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms)
+  return { pacer, stop, sent, call, end, pass }
+}
+
+test('at most `concurrency` calls are in flight', async () => {
+  const { sent, call, end } = pacedCalls(2)
+  await call('a', 'b', 'c', 'd')
+  expect(sent).toEqual(['a', 'b'])
+  await end('b', DONE)
+  expect(sent).toEqual(['a', 'b', 'c'])
+})
+
+test('after a pause, one call is the probe, and the others are sent after its response', async () => {
+  const { pacer, sent, call, end, pass } = pacedCalls()
+  await call('first')
+  await end('first', rateLimited(100))
+  expect(pacer.pauseLeftMs).toBe(100)
+  await call('a', 'b')
+  await pass(99)
+  expect(pacer.pauseLeftMs).toBe(1)
+  expect(sent).toEqual(['first'])
+  await pass(1)
+  await call('c')
+  await pass(1_000)
+  expect(sent).toEqual(['first', 'a'])
+  expect(pacer.pauseLeftMs).toBe(0)
+  await end('a', REFUSED)
+  expect(sent).toEqual(['first', 'a', 'b', 'c'])
+  await call('d')
+  expect(sent.at(-1)).toBe('d')
+})
+
+test('the response to a call from before the pause does not end the pause', async () => {
+  const { sent, call, end, pass } = pacedCalls()
+  await call('first', 'second', 'third')
+  await end('first', rateLimited(100))
+  await end('second', DONE)
+  await call('a', 'b')
+  await pass(99)
+  expect(sent).toHaveLength(3)
+  await pass(1)
+  await end('third', DONE)
+  expect(sent.slice(3)).toEqual(['a'])
+})
+
+test('the next call becomes the probe if the probe sent nothing', async () => {
+  const { sent, call, end, pass } = pacedCalls()
+  await call('first')
+  await end('first', rateLimited(100))
+  await call('a', 'b', 'c')
+  await pass(100)
+  await end('a', undefined)
+  expect(sent).toEqual(['first', 'a', 'b'])
+})
+
+test('a call from before a pause can extend the pause, but not shorten it or start another one', async () => {
+  const { pacer, sent, call, end, pass } = pacedCalls()
+  await call('first', 'second', 'third', 'fourth')
+  await end('first', rateLimited(100))
+  await end('second', rateLimited(50))
+  expect(pacer.pauseLeftMs).toBe(100)
+  await end('third', rateLimited(200))
+  expect(pacer.pauseLeftMs).toBe(200)
+  await call('a')
+  await pass(200)
+  expect(sent.at(-1)).toBe('a')
+  await end('fourth', rateLimited(200))
+  expect(pacer.pauseLeftMs).toBe(0)
+})
+
+test('a probe with a 429 starts another pause, which may be shorter', async () => {
+  const { pacer, sent, call, end, pass } = pacedCalls()
+  await call('first')
+  await end('first', rateLimited(100))
+  await call('a', 'b')
+  await pass(100)
+  await end('a', rateLimited(10))
+  expect(pacer.pauseLeftMs).toBe(10)
+  await pass(10)
+  expect(sent).toEqual(['first', 'a', 'b'])
+})
+
+test('three consecutive calls without a response start a pause, and a fourth pause stops the run', async () => {
+  const { pacer, stop, sent, call, end, pass } = pacedCalls()
+  await call('1', '2')
+  await end('1', UNREACHABLE)
+  await end('2', DONE)
+  await call('3', '4', '5')
+  await end('3', UNREACHABLE)
+  await end('4', UNREACHABLE)
+  expect(pacer.pauseLeftMs).toBe(0)
+  await end('5', UNREACHABLE)
+  await call('a', 'b', 'c', 'd')
+  for (const [name, pauseMs] of [
+    ['a', 250],
+    ['b', 500],
+    ['c', 1_000],
+  ] as const) {
+    expect(pacer.pauseLeftMs).toBe(pauseMs)
+    await pass(pauseMs)
+    expect(sent.at(-1)).toBe(name)
+    expect(stop).not.toHaveBeenCalled()
+    await end(name, UNREACHABLE)
+  }
+  expect(stop).toHaveBeenCalledExactlyOnceWith("the service can't be reached", UNREACHABLE.error)
+  // A stop ends the pause.
+  expect(sent.at(-1)).toBe('d')
+})
+
+test('a stop ends a pause, and later calls do not pause', async () => {
+  const { pacer, sent, call, end } = pacedCalls()
+  await call('first', 'second')
+  await end('first', rateLimited(60_000))
+  await call('a', 'b')
+  pacer.stop()
+  await call('c')
+  expect(sent).toEqual(['first', 'second', 'a', 'b', 'c'])
+  await end('second', rateLimited(60_000))
+  await end('a', rateLimited(60_000))
+  expect(pacer.pauseLeftMs).toBe(0)
+  await call('d')
+  expect(sent.at(-1)).toBe('d')
+})

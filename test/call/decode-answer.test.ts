@@ -1,0 +1,224 @@
+import { type ApiError, type CampaignClient, InvalidRequestError, UnexpectedResponseError } from 'campaign-client'
+import { describe, expect, it, vi } from 'vitest'
+import { campaignInfo } from '../../src/endpoints/get-campaign-info.ts'
+import { clientWith, rejection, stubService } from '../client/stub-service.ts'
+import { invoke, operations } from '../contract/operations.ts'
+import { wordsOf } from '../shared/words-of.ts'
+import { answersOver } from './answers.ts'
+
+const service = stubService()
+
+answersOver({ answer: service.answer, client: clientWith, received: () => service.received.length })
+
+describe("answers that only a partner's fetch or transport returns", () => {
+  it.each([100, 103, 199])('reports %i as a status without a final answer', async (status) => {
+    const fetch = (async () => ({ status, headers: new Headers(), text: async () => '' })) as never
+    const error = (await rejection(clientWith({ fetch }).getCampaignInfo({ pid: 'demo' }))) as Error
+    expect(error).toMatchObject({ code: 'unexpected_response', status })
+    expect(error.message).toMatch(/^(?!.*redirect).*a 1xx status/)
+  })
+
+  const clientReturning = (given: object) => {
+    const send = async () => ({ status: 200, header: () => null, text: '', complete: true, ...given })
+    return clientWith({ transport: { send } })
+  }
+
+  it.each(['', '\uFEFF'])('removes a byte order mark before the JSON only: %j', async (mark) => {
+    const text = `${mark}{"success":true,"data":{"used_by":["\uFEFFada"]}}`
+    expect(await clientReturning({ text }).getInviteCode({ code: 'c', pid: 'd' })).toEqual({ used_by: ['\uFEFFada'] })
+  })
+
+  it.each([600, 777])('%i is an ApiError, not a ServiceError', async (status) => {
+    expect(await rejection(clientReturning({ status }).getCampaignInfo({ pid: 'demo' }))).toMatchObject({
+      code: 'api_error',
+      status,
+    })
+  })
+
+  it.each([
+    [0, 'status 0 means'],
+    [101, 'a 1xx status'],
+    [302, 'redirects are not followed'],
+    [304, 'conditional request'],
+  ])('explains an unexpected status %i, even if the body is incomplete', async (status, why) => {
+    expect(
+      await rejection(clientReturning({ status, complete: false }).getCampaignInfo({ pid: 'demo' })),
+    ).toMatchObject({
+      code: 'unexpected_response',
+      status,
+      message: expect.stringContaining(why),
+    })
+  })
+
+  it('ignores headers that are not strings', async () => {
+    const error = await rejection(clientReturning({ status: 400, header: () => 7 }).getCampaignInfo({ pid: 'demo' }))
+    expect(error).toMatchObject({ code: 'bad_request', headers: {} })
+    expect(error).not.toHaveProperty('retryAfterMs')
+  })
+
+  it('shortens long headers', async () => {
+    const transport = {
+      send: async () => ({ status: 400, header: () => 'long '.repeat(100_000), text: '', complete: true }),
+    }
+    const error = await rejection(clientWith({ transport }).getCampaignInfo({ pid: 'demo' }))
+    expect(JSON.stringify(error).length).toBeLessThan(20_000)
+  })
+})
+
+describe('many issues', () => {
+  const HUGE = 125_000
+  const invite = { code: 'c', pid: 'd' }
+  const used_by = Array.from({ length: HUGE }, (_, index) => index)
+  const huge = () => ({ fetch: async () => Response.json({ success: true, data: { used_by } }) })
+
+  it('of an answer are limited to 20 in the error, which counts the others', async () => {
+    const error = await rejection(clientWith(huge()).getInviteCode(invite))
+    expect(error).toBeInstanceOf(UnexpectedResponseError)
+    expect(error).toMatchObject({ moreIssues: HUGE - 20 })
+    expect(wordsOf(error)).toMatch(/; and 124995 more\)$/)
+    expect((error as UnexpectedResponseError).issues).toHaveLength(20)
+    expect(JSON.stringify(error).length).toBeLessThan(4_000)
+  })
+
+  it('of an answer are limited to 20 for onInvalidResponse, and the call returns the data', async () => {
+    const onInvalidResponse = vi.fn()
+    const client = clientWith({ ...huge(), responseValidation: 'report', hooks: { onInvalidResponse } })
+    expect((await client.getInviteCode(invite)).used_by).toHaveLength(HUGE)
+    expect(onInvalidResponse).toHaveBeenCalledOnce()
+    const [event] = onInvalidResponse.mock.calls[0] as [{ issues: unknown[]; moreIssues: number }]
+    expect(event).toMatchObject({ operation: 'getInviteCode', status: 200, moreIssues: HUGE - 20 })
+    expect(event.issues).toHaveLength(20)
+  })
+
+  it('of nested data are counted', async () => {
+    const tasks = Array.from({ length: 3_000 }, () => ({}))
+    const data = { id: 'demo', name: 'Demo', actions: tasks, quests: [] }
+    const error = await rejection(
+      clientWith({ fetch: async () => Response.json({ success: true, data }) }).getCampaignInfo({ pid: 'demo' }),
+    )
+    expect(error).toBeInstanceOf(UnexpectedResponseError)
+    expect((error as UnexpectedResponseError).moreIssues).toBe(3_000 * 9 - 20)
+  })
+
+  it('of an answer are in the order of zod', async () => {
+    const quest = { id: 1, name: 'q', actions: ['a', 2], xp: 'x', xp_mul: '1e400', meta: [], deps: null }
+    const data = { id: 'demo', actions: [{}], quests: [quest] }
+    const error = (await rejection(
+      clientWith({ fetch: async () => Response.json({ success: true, data }) }).getCampaignInfo({ pid: 'demo' }),
+    )) as UnexpectedResponseError
+    const zodIssues = campaignInfo.safeParse(data).error?.issues ?? []
+    expect(error.issues.map(({ path }) => path)).toEqual(zodIssues.map(({ path }) => ['data', ...path]))
+    expect(error).not.toHaveProperty('moreIssues')
+  })
+
+  it('of call options are limited to 20', async () => {
+    const query = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`q${index}`, Number.NaN]))
+    const error = await rejection(clientWith().getInviteCode(invite, { query }))
+    expect(error).toBeInstanceOf(InvalidRequestError)
+    expect((error as InvalidRequestError).issues).toHaveLength(20)
+    expect(error).toHaveProperty('moreIssues', 980)
+    expect(wordsOf(error)).toMatch(/; and 980 more; nothing was sent$/)
+  })
+})
+
+describe('a number out of range', () => {
+  const definition = {
+    id: 't',
+    name: 't',
+    type: 's',
+    recurrence: 'o',
+    xp: 1,
+    xp_mul: '1',
+    deps: [],
+    is_optional: false,
+  }
+  it.each([
+    ['"1e400"', 'expected a finite number, received one out of range'],
+    ['"-1e400"', 'expected a finite number, received one out of range'],
+    ['1e400', 'expected a finite number or string, received Infinity'],
+    ['"1,5"', 'expected a number or a numeric string'],
+    ['true', 'expected a finite number or string, received boolean'],
+  ])('%s: %s', async (ref_xp, message) => {
+    const task = JSON.stringify({ ...definition, ref_xp: 0 }).replace('"ref_xp":0', `"ref_xp":${ref_xp}`)
+    const text = `{"success":true,"data":{"id":"d","name":"d","quests":[],"actions":[${task}]}}`
+    const error = await rejection(
+      clientWith({ fetch: async () => new Response(text) }).getCampaignInfo({ pid: 'demo' }),
+    )
+    expect((error as UnexpectedResponseError).issues).toEqual([{ path: ['data', 'actions', 0, 'ref_xp'], message }])
+  })
+})
+
+describe('1e400 in place of a number', () => {
+  /** Yields the path of each number in the data, except in metadata. */
+  function* numberPaths(data: unknown, path: readonly (string | number)[] = []): Generator<(string | number)[]> {
+    if (typeof data === 'number') yield [...path]
+    if (typeof data !== 'object' || data === null) return
+    for (const [name, value] of Object.entries(data)) {
+      if (name !== 'meta') yield* numberPaths(value, [...path, Array.isArray(data) ? Number(name) : name])
+    }
+  }
+  const cases = operations
+    .filter(({ writes }) => !writes)
+    .flatMap(({ name, request, data }) => [...numberPaths(data)].map((path) => ({ name, request, data, path })))
+
+  it('is tested for several operations', () => {
+    expect(new Set(cases.map(({ name }) => name)).size).toBeGreaterThan(1)
+  })
+
+  it.each(cases)('is refused: $name, $path', async ({ name, request, data, path }) => {
+    const copy = structuredClone(data)
+    const parent = path.slice(0, -1).reduce((at, step) => Reflect.get(at as object, step), copy as unknown)
+    Reflect.set(parent as object, path.at(-1) as string, 'HERE')
+    const text = JSON.stringify({ success: true, data: copy }).replace('"HERE"', '1e400')
+    const error = await rejection(invoke(clientWith({ fetch: async () => new Response(text) }), name, request))
+    expect(error).toBeInstanceOf(UnexpectedResponseError)
+    expect((error as UnexpectedResponseError).issues).toMatchObject([{ path: ['data', ...path] }])
+  })
+})
+
+describe('a forgotten /api/v1', () => {
+  const page = () => new Response('<h1>Not found</h1>', { status: 404 })
+  const HINT = /; baseUrl does not end with \/api\/v1/
+  const errorOf = (client: CampaignClient) =>
+    rejection(client.getInviteCode({ code: 'c', pid: 'd' })) as Promise<ApiError>
+  const from = (baseUrl: string, ...answers: (() => Response)[]) =>
+    clientWith({
+      baseUrl,
+      fetch: async () => (answers.length > 1 ? (answers.shift() ?? page) : (answers[0] ?? page))(),
+    })
+
+  it.each([
+    'https://service.example',
+    'https://service.example/',
+    'https://service.example/api',
+    'https://service.example/api/v2',
+  ])('of %s is mentioned in each error', async (baseUrl) => {
+    const client = from(baseUrl)
+    for (let call = 0; call < 3; call++) {
+      const error = await errorOf(client)
+      expect(error).toMatchObject({ code: 'api_error', status: 404 })
+      expect(error.message).toMatch(HINT)
+    }
+  })
+
+  it.each(['https://service.example/api/v1', 'https://service.example/api/v1/', 'https://gateway.example/x/api/v1'])(
+    'is not mentioned for %s',
+    async (baseUrl) => {
+      expect((await errorOf(from(baseUrl))).message).not.toMatch(/baseUrl/)
+    },
+  )
+
+  it.each([
+    ['of a gateway', { message: 'no route' }],
+    ['with success', { success: false }],
+    ['with an error of the service', { error: { code: 404, message: 'not found' } }],
+  ])('is mentioned after a 404 %s in JSON', async (_, body) => {
+    const client = from('https://service.example', () => Response.json(body, { status: 404 }))
+    expect((await errorOf(client)).message).toMatch(HINT)
+  })
+
+  it('is not mentioned after another status', async () => {
+    const client = from('https://service.example', () => Response.json({}, { status: 403 }))
+    expect((await errorOf(client)).message).not.toMatch(HINT)
+  })
+})

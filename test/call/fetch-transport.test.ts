@@ -1,0 +1,974 @@
+import { inspect } from 'node:util'
+import { gzipSync } from 'node:zlib'
+import {
+  CampaignClient,
+  type CampaignClientOptions,
+  type Cancellation,
+  ConfigurationError,
+  NetworkError,
+  type Transport,
+  TransportError,
+  type TransportRequest,
+  type TransportResponse,
+  UnexpectedResponseError,
+} from 'campaign-client'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { operation } from '../contract/operations.ts'
+import { wordsOf } from '../shared/words-of.ts'
+import { withFailingConnections } from './failing-connection.ts'
+import {
+  type Answer,
+  closedAddress,
+  httpServer,
+  json,
+  type LoopbackServer,
+  reset,
+  tcpServer,
+} from './loopback-server.ts'
+import { failing, refused, scriptedFetch, systemError } from './scripted-fetch.ts'
+
+const TOKEN = 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJwYXJ0bmVyIn0.c2lnbmF0dXJl'
+const read = operation('getCampaignPoints')
+const award = operation('rewardWallet')
+const record = operation('recordActionValue')
+const envelope = { success: true, data: read.data }
+const success = json(envelope)
+
+const servers: LoopbackServer[] = []
+
+/** Closes the server after the test. */
+async function started(server: Promise<LoopbackServer>): Promise<LoopbackServer> {
+  servers.push(await server)
+  return server
+}
+
+function clientOf(baseUrl: string, options: Partial<CampaignClientOptions> = {}): CampaignClient {
+  return new CampaignClient({ baseUrl, accessToken: TOKEN, ...options })
+}
+
+async function errorOf(promise: Promise<unknown>): Promise<NetworkError> {
+  return promise.then(
+    () => expect.unreachable('expected a rejection, but the call resolved'),
+    (reason: NetworkError) => reason,
+  )
+}
+
+const unhandled = vi.fn()
+
+beforeEach(() => {
+  unhandled.mockReset()
+  process.on('unhandledRejection', unhandled)
+  vi.spyOn(Math, 'random').mockReturnValue(0)
+})
+
+afterEach(async () => {
+  vi.restoreAllMocks()
+  await Promise.all(servers.splice(0).map((server) => server.close()))
+  await new Promise((resolve) => setImmediate(resolve))
+  process.off('unhandledRejection', unhandled)
+  expect(unhandled).not.toHaveBeenCalled()
+})
+
+/** Ways in which a server can break a connection. */
+const lostConnections: readonly [string, Answer][] = [
+  ['is reset before an answer', reset],
+  ['is closed before an answer', (response) => response.socket?.end()],
+  [
+    'is closed within the status line',
+    (response) => {
+      response.socket?.end('HTTP/1.1 20')
+    },
+  ],
+  [
+    'is closed within the headers',
+    (response) => {
+      response.socket?.end('HTTP/1.1 200 OK\r\ncontent-type: applica')
+    },
+  ],
+  [
+    'is reset after the headers',
+    (response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '500' })
+      response.write('{"success":true,', () => response.socket?.resetAndDestroy())
+    },
+  ],
+  [
+    'is closed before content-length is reached',
+    (response) => {
+      response.socket?.end('HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{"success":true,"data":{}}')
+    },
+  ],
+  [
+    'is closed within a chunk',
+    (response) => {
+      response.socket?.end('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nff\r\n{"success":true,"data":{}}')
+    },
+  ],
+  [
+    'is closed before the last chunk',
+    (response) => {
+      response.socket?.end('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1a\r\n{"success":true,"data":{}}\r\n')
+    },
+  ],
+]
+
+describe.each(lostConnections)('a connection that %s', (_, lose) => {
+  test('causes a NetworkError, and a read is retried', async () => {
+    const server = await started(httpServer(lose))
+    const error = await errorOf(read.run(clientOf(server.baseUrl)))
+    expect(error).toBeInstanceOf(NetworkError)
+    expect(error).toMatchObject({ code: 'network', operation: 'getCampaignPoints', systemCode: expect.any(String) })
+    expect(error).not.toHaveProperty('outcome')
+    expect(server.requests).toHaveLength(3)
+  })
+
+  test('does not fail a read whose retry succeeds', async () => {
+    const server = await started(httpServer(lose, success))
+    expect(await read.run(clientOf(server.baseUrl))).toEqual(read.data)
+    expect(server.requests).toHaveLength(2)
+  })
+
+  test('leaves the outcome of a guarded write unknown if the retry is refused', async () => {
+    const server = await started(httpServer(lose, json({ success: true, error: { code: 400, message: 'used' } }, 400)))
+    expect(await errorOf(award.run(clientOf(server.baseUrl)))).toMatchObject({
+      code: 'bad_request',
+      outcome: 'unknown',
+    })
+    expect(server.requests[1]?.body).toBe(server.requests[0]?.body)
+  })
+
+  test('never causes a retry of an unsafe write', async () => {
+    const server = await started(httpServer(lose, success))
+    const error = await errorOf(record.run(clientOf(server.baseUrl, { maxRetries: 9 })))
+    expect(error).toMatchObject({ code: 'network', outcome: 'unknown' })
+    expect(server.requests).toHaveLength(1)
+  })
+
+  test('causes an error without the token', async () => {
+    const server = await started(httpServer(lose))
+    const error = await errorOf(award.run(clientOf(server.baseUrl, { maxRetries: 0 })))
+    const shown = inspect(error, { showHidden: true, depth: 20 }) + JSON.stringify(error) + error.stack
+    expect(shown).not.toContain(TOKEN)
+    expect(shown).not.toContain('c2lnbmF0dXJl')
+    expect(shown).not.toMatch(/bearer/i)
+  })
+})
+
+describe('an incomplete error answer', () => {
+  test.each([
+    [400, 'bad_request', 1, 'not_applied'],
+    [403, 'access_denied', 1, 'not_applied'],
+    [503, 'service_error', 3, 'unknown'],
+  ])('has the error class of its status: %i', async (status, code, attempts, outcome) => {
+    const server = await started(
+      httpServer((response) => {
+        response.socket?.end(`HTTP/1.1 ${status} X\r\ncontent-length: 500\r\n\r\n{"success":true,"err`)
+      }),
+    )
+    expect(await errorOf(award.run(clientOf(server.baseUrl)))).toMatchObject({ code, status, outcome })
+    expect(server.requests).toHaveLength(attempts)
+  })
+})
+
+describe('an answer that is not HTTP', () => {
+  const garbage: readonly [string, string | Buffer][] = [
+    ['a banner of another protocol', 'SSH-2.0-OpenSSH_9.6\r\n'],
+    ['HTML without headers', '<html><body>It works</body></html>'],
+    ['binary', Buffer.from([0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x46, 0x00, 0xff])],
+    ['a status that is not a number', 'HTTP/1.1 two hundred\r\n\r\n'],
+    ['a header without end', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(40_000)}`],
+    ['two different lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}'],
+  ]
+
+  test.each(garbage)('%s: a write fails with a NetworkError and the outcome unknown', async (_, bytes) => {
+    const received: string[] = []
+    const server = await started(
+      tcpServer((socket) => {
+        socket.once('data', (data) => {
+          received.push(data.toString('latin1'))
+          socket.end(bytes)
+        })
+      }),
+    )
+    const error = await errorOf(record.run(clientOf(server.baseUrl)))
+    expect(error).toBeInstanceOf(NetworkError)
+    expect(error).toMatchObject({ code: 'network', outcome: 'unknown' })
+    expect(received).toHaveLength(1)
+    expect(received[0]).toContain(TOKEN)
+    expect(inspect(error, { showHidden: true, depth: 20 })).not.toContain(TOKEN)
+  })
+})
+
+describe('compressed answers', () => {
+  const compressed = gzipSync(JSON.stringify(envelope))
+  const gzip =
+    (body: Buffer, length = body.length): Answer =>
+    (response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': String(length) })
+      response.write(body, () => {
+        if (length > body.length) response.socket?.end()
+        else response.end()
+      })
+    }
+
+  test('are decompressed', async () => {
+    const server = await started(httpServer(gzip(compressed)))
+    expect(await read.run(clientOf(server.baseUrl))).toEqual(read.data)
+  })
+
+  test('that are incomplete are retried', async () => {
+    const server = await started(httpServer(gzip(compressed.subarray(0, 40), compressed.length), gzip(compressed)))
+    expect(await read.run(clientOf(server.baseUrl))).toEqual(read.data)
+    expect(server.requests).toHaveLength(2)
+  })
+
+  test.each([
+    ['cut off by the service', compressed.subarray(0, 40)],
+    ['not compressed at all', Buffer.from(JSON.stringify(envelope))],
+    ['damaged', Buffer.concat([compressed.subarray(0, 20), Buffer.alloc(20, 0x55), compressed.subarray(40)])],
+  ])('that are %s fail the call with the outcome unknown', async (_, body) => {
+    const server = await started(httpServer(gzip(body)))
+    const client = clientOf(server.baseUrl, { maxRetries: 0 })
+    const error = await errorOf(award.run(client))
+    expect(['network', 'unexpected_response']).toContain(error.code)
+    expect(error).toHaveProperty('outcome', 'unknown')
+  })
+})
+
+describe('redirects', () => {
+  const statuses = [300, 301, 302, 303, 304, 305, 307, 308]
+  const runs = [read, award, record].flatMap((of) => statuses.map((status) => ({ of, name: of.name, status })))
+
+  test.each(runs)('$status is not followed by $name', async ({ of, status }) => {
+    const target = await started(httpServer(success))
+    const server = await started(
+      httpServer((response) => {
+        response.writeHead(status, { location: `${target.baseUrl}/elsewhere` })
+        response.end(status === 304 ? undefined : JSON.stringify(envelope))
+      }),
+    )
+    const error = await errorOf(of.run(clientOf(server.baseUrl)))
+    expect(error).toBeInstanceOf(UnexpectedResponseError)
+    expect(error).toMatchObject({ status, operation: of.name, ...(of.writes && { outcome: 'unknown' }) })
+    expect(error.message).not.toContain('elsewhere')
+    expect(server.requests).toHaveLength(1)
+    expect(target.sockets).toHaveLength(0)
+  })
+
+  test('to the same origin are not followed either', async () => {
+    const server = await started(
+      httpServer((response) => {
+        response.writeHead(307, { location: '/api/v1/campaign/points?again=1' })
+        response.end()
+      }, success),
+    )
+    expect(await errorOf(read.run(clientOf(server.baseUrl)))).toBeInstanceOf(UnexpectedResponseError)
+    expect(server.requests).toHaveLength(1)
+  })
+
+  test('with an endless body do not delay the call', async () => {
+    const server = await started(
+      httpServer((response) => {
+        response.writeHead(302, { location: '/' })
+        response.write('x')
+      }),
+    )
+    expect(await errorOf(read.run(clientOf(server.baseUrl)))).toBeInstanceOf(UnexpectedResponseError)
+    await expect.poll(() => server.sockets[0]?.destroyed).toBe(true)
+  })
+})
+
+describe('a service that cannot be reached', () => {
+  test.each([
+    ['127.0.0.1', (address: string) => address],
+    ['localhost, which may resolve to two addresses', (address: string) => address.replace('127.0.0.1', 'localhost')],
+  ])(
+    'a closed port of %s: a guarded write is retried, an unsafe one is not, and both outcomes are unknown',
+    async (_, host) => {
+      const baseUrl = host(await closedAddress())
+      for (const [of, attempts] of [
+        [award, 3],
+        [record, 1],
+      ] as const) {
+        const onRequest = vi.fn()
+        const error = await errorOf(of.run(clientOf(baseUrl, { hooks: { onRequest } })))
+        expect(error).toBeInstanceOf(NetworkError)
+        expect(error).toMatchObject({ systemCode: 'ECONNREFUSED', outcome: 'unknown' })
+        expect(onRequest).toHaveBeenCalledTimes(attempts)
+      }
+    },
+  )
+
+  const at = (syscall: string, fields: Record<string, unknown> = {}) => ({ errno: -1, syscall, ...fields })
+  const host = { hostname: 'service.example' }
+  const addresses = (code: string): Error[] => [
+    systemError(code, `connect ${code} ::1:443`, at('connect', { address: '::1', port: 443 })),
+    systemError(code, `connect ${code} 127.0.0.1:443`, at('connect', { address: '127.0.0.1', port: 443 })),
+  ]
+  const several = (code: string, ...errors: Error[]): AggregateError =>
+    Object.assign(new AggregateError(errors), { code })
+
+  const refusedConnections: readonly [string, unknown, string][] = [
+    ['ENOTFOUND', systemError('ENOTFOUND', 'getaddrinfo ENOTFOUND', at('getaddrinfo', host)), 'ENOTFOUND'],
+    ['EAI_AGAIN', systemError('EAI_AGAIN', 'getaddrinfo EAI_AGAIN', at('getaddrinfo', host)), 'EAI_AGAIN'],
+    ['ENOTFOUND of a resolver', systemError('ENOTFOUND', 'queryA ENOTFOUND', at('queryA', host)), 'ENOTFOUND'],
+    ['ECONNREFUSED', systemError('ECONNREFUSED', 'connect', at('connect')), 'ECONNREFUSED'],
+    ['EHOSTUNREACH', systemError('EHOSTUNREACH', 'connect', at('connect')), 'EHOSTUNREACH'],
+    ['ENETUNREACH', systemError('ENETUNREACH', 'connect', at('connect')), 'ENETUNREACH'],
+    ['ETIMEDOUT of a connect', systemError('ETIMEDOUT', 'connect', at('connect')), 'ETIMEDOUT'],
+    [
+      'a connect timeout of undici',
+      systemError('UND_ERR_CONNECT_TIMEOUT', 'Connect Timeout Error'),
+      'UND_ERR_CONNECT_TIMEOUT',
+    ],
+    ['an expired certificate', systemError('CERT_HAS_EXPIRED', 'certificate has expired'), 'CERT_HAS_EXPIRED'],
+    ['ECONNREFUSED of several addresses', several('ECONNREFUSED', ...addresses('ECONNREFUSED')), 'ECONNREFUSED'],
+    ['ETIMEDOUT of several addresses', several('ETIMEDOUT', ...addresses('ETIMEDOUT')), 'ETIMEDOUT'],
+    [
+      'different errors of several addresses',
+      several('ENETUNREACH', ...addresses('ENETUNREACH').slice(1), ...addresses('ETIMEDOUT').slice(1)),
+      'ENETUNREACH',
+    ],
+  ]
+
+  // No error code proves that nothing was sent. A wrapper around fetch may fail on a connection of its own, or retry, after the
+  // service has answered. The client cannot detect wrappers.
+  test.each(refusedConnections)(
+    '%s from the global fetch: an unsafe write is sent once, and its outcome is unknown',
+    async (_, cause, code) => {
+      await withFailingConnections(cause, async (attempts) => {
+        const error = await errorOf(record.run(clientOf('https://service.example/api/v1')))
+        expect(error).toBeInstanceOf(NetworkError)
+        expect(error).toMatchObject({ systemCode: code, outcome: 'unknown' })
+        expect(attempts()).toBe(1)
+      })
+    },
+  )
+
+  test.each(refusedConnections)(
+    "%s from a partner's fetch: an unsafe write is sent once, and its outcome is unknown",
+    async (_, cause, code) => {
+      const { fetch, sent } = scriptedFetch(failing(cause))
+      const error = await errorOf(record.run(clientOf('https://service.example/api/v1', { fetch })))
+      expect(error).toMatchObject({ code: 'network', systemCode: code, outcome: 'unknown' })
+      expect(sent).toHaveLength(1)
+    },
+  )
+
+  test.each(refusedConnections)(
+    '%s from a replaced global fetch: an unsafe write is sent once, and its outcome is unknown',
+    async (_, cause) => {
+      const { fetch, sent } = scriptedFetch(failing(cause))
+      vi.stubGlobal('fetch', fetch)
+      const error = await errorOf(record.run(clientOf('https://service.example/api/v1')))
+      vi.unstubAllGlobals()
+      expect(error).toHaveProperty('outcome', 'unknown')
+      expect(sent).toHaveLength(1)
+    },
+  )
+
+  test('a write is sent once if fetch was wrapped before the package was loaded and fails after the answer', async () => {
+    const server = await started(httpServer(success))
+    const platformFetch = globalThis.fetch
+    vi.stubGlobal('fetch', async (...args: Parameters<typeof platformFetch>) => {
+      await platformFetch(...args)
+      throw Object.assign(new TypeError('fetch failed'), { cause: refusedConnections[3]?.[1] })
+    })
+    vi.resetModules()
+    const loaded = await import('campaign-client')
+    const client = new loaded.CampaignClient({ baseUrl: server.baseUrl, accessToken: TOKEN })
+    const error = await errorOf(record.run(client as never))
+    vi.unstubAllGlobals()
+    expect(error).toMatchObject({ code: 'network', outcome: 'unknown' })
+    expect(server.requests).toHaveLength(1)
+  })
+
+  const mayHaveArrived: readonly [string, unknown][] = [
+    ['ECONNRESET', systemError('ECONNRESET', 'read ECONNRESET', at('read'))],
+    ['EPIPE', systemError('EPIPE', 'write EPIPE', at('write'))],
+    ['ETIMEDOUT of a read', systemError('ETIMEDOUT', 'read ETIMEDOUT', at('read'))],
+    ['EHOSTUNREACH of a write', systemError('EHOSTUNREACH', 'write EHOSTUNREACH', at('write'))],
+    ['a socket error of undici', systemError('UND_ERR_SOCKET', 'other side closed')],
+    ['the headers timeout of undici', systemError('UND_ERR_HEADERS_TIMEOUT', 'Headers Timeout Error')],
+    ['the body timeout of undici', systemError('UND_ERR_BODY_TIMEOUT', 'Body Timeout Error')],
+    ['no code at all', new Error('something')],
+    ['no cause at all', undefined],
+    ['a cause that is a string', 'ECONNREFUSED'],
+    [
+      'several errors, one of them of a read',
+      several('ECONNRESET', ...addresses('ETIMEDOUT'), systemError('ECONNRESET', 'read', at('read'))),
+    ],
+    ['several errors with an unknown code', several('UNKNOWN')],
+  ]
+
+  test.each(mayHaveArrived)('%s: an unsafe write is sent once, and its outcome is unknown', async (_, cause) => {
+    await withFailingConnections(cause, async (attempts) => {
+      const error = await errorOf(record.run(clientOf('https://service.example/api/v1')))
+      expect(error).toBeInstanceOf(NetworkError)
+      expect(error).toHaveProperty('outcome', 'unknown')
+      expect(attempts()).toBe(1)
+    })
+  })
+
+  const thrownBare: readonly [string, unknown][] = [
+    ['a bare ECONNREFUSED', systemError('ECONNREFUSED', 'connect', at('connect'))],
+    ['a bare ECONNRESET', systemError('ECONNRESET', 'read', at('read'))],
+    ['an error with a numeric code', new DOMException('gone', 'AbortError')],
+    ['a string', 'broken'],
+    ['nothing', undefined],
+    ['an error that is its own cause', selfCaused()],
+    ['a TransportError with sent: true', new TransportError('lost', { kind: 'network', sent: true })],
+    ['an object with the fields of a TransportError', { kind: 'network', sent: false, name: 'TransportError' }],
+  ]
+
+  test.each(thrownBare)('a fetch that throws %s is called once by an unsafe write', async (_, thrown) => {
+    const { fetch, sent } = scriptedFetch(() => {
+      throw thrown
+    })
+    const error = await errorOf(record.run(clientOf('https://service.example/api/v1', { fetch })))
+    expect(error).toBeInstanceOf(NetworkError)
+    expect(error).toHaveProperty('outcome', 'unknown')
+    expect(sent).toHaveLength(1)
+  })
+
+  test('a fetch that rejects with a TransportError with sent: false is called again', async () => {
+    const { fetch, sent } = scriptedFetch(refused)
+    const error = await errorOf(record.run(clientOf('https://service.example/api/v1', { fetch })))
+    expect(error).toMatchObject({ code: 'network', systemCode: 'ECONNREFUSED', outcome: 'not_applied' })
+    expect(error.message).toContain('could not be reached (ECONNREFUSED, connect ECONNREFUSED 127.0.0.1:9)')
+    expect(sent).toHaveLength(3)
+  })
+})
+
+describe('a fetch that returns no Response', () => {
+  const wrong: readonly [string, unknown, string][] = [
+    ['undefined', undefined, 'undefined'],
+    ['null', null, 'null'],
+    ['a string', `OK ${TOKEN}`, 'string'],
+    ['an empty object', {}, 'object'],
+    ['the parsed body', envelope, 'object'],
+    ['a stub without a status', { headers: new Headers(), text: async () => JSON.stringify(envelope) }, 'object'],
+    ['a stub whose status is a string', { status: '200', headers: new Headers(), text: async () => '{}' }, 'object'],
+    ['a stub whose status is NaN', { status: Number.NaN, headers: new Headers(), text: async () => '{}' }, 'object'],
+    ['a stub without headers', { status: 500, text: async () => '{}' }, 'object'],
+    ['a stub that reads JSON only', { status: 200, headers: new Headers(), json: async () => envelope }, 'object'],
+  ]
+  const returning = (response: unknown) => vi.fn(async () => response) as unknown as typeof globalThis.fetch
+
+  test.each(wrong)('but %s: the call fails without a retry', async (_, response, got) => {
+    for (const of of [read, award, record]) {
+      const fetch = returning(response)
+      const error = await errorOf(of.run(clientOf('https://service.example/api/v1', { fetch })))
+      expect(error).toBeInstanceOf(NetworkError)
+      expect(wordsOf(error)).toBe(`${of.name}: fetch must return a Response, got ${got}`)
+      // It may have sent the request.
+      expect(error.outcome).toBe(of.writes ? 'unknown' : undefined)
+      expect(inspect(error, { showHidden: true, depth: 20 })).not.toContain(TOKEN)
+      expect(fetch).toHaveBeenCalledTimes(1)
+    }
+  })
+
+  test('but is the global fetch: the call fails, too', async () => {
+    vi.stubGlobal('fetch', returning(undefined))
+    const error = await errorOf(record.run(clientOf('https://service.example/api/v1')))
+    vi.unstubAllGlobals()
+    expect(error.message).toContain('fetch must return a Response, got undefined')
+  })
+
+  test('but an answer with status 0, such as Response.error(): the call fails, and the outcome of a write is unknown', async () => {
+    const hidden = { type: 'opaqueredirect', status: 0, headers: new Headers(), text: async () => '' }
+    for (const of of [read, record]) {
+      for (const given of [hidden, Response.error()]) {
+        const fetch = returning(given)
+        const error = await errorOf(of.run(clientOf('https://service.example/api/v1', { fetch })))
+        expect(error).toBeInstanceOf(UnexpectedResponseError)
+        expect(error).toMatchObject({ status: 0, message: expect.stringContaining('Response.error()') })
+        expect(error.outcome).toBe(of.writes ? 'unknown' : undefined)
+        expect(fetch).toHaveBeenCalledOnce()
+      }
+    }
+  })
+
+  test.each<[string, object]>([
+    ['a stream of Node', { pipe() {} }],
+    ['a stream whose cancel throws', { cancel: () => expect.unreachable('cannot') }],
+    ['a stream whose cancel returns undefined', { cancel() {} }],
+    ['a stream whose cancel rejects', { cancel: () => Promise.reject(new Error('cannot')) }],
+  ])('but a similar object: a redirect whose body is %s fails the call', async (_, body) => {
+    const fetch = returning({ status: 302, headers: new Headers(), text: async () => '', body })
+    const error = await errorOf(read.run(clientOf('https://service.example/api/v1', { fetch })))
+    expect(error).toBeInstanceOf(UnexpectedResponseError)
+    expect(fetch).toHaveBeenCalledTimes(1)
+  })
+
+  test.each([42, { success: true }, Symbol('text'), undefined])(
+    'but an object whose text is not a string (%#): a write is sent once, and its outcome is unknown',
+    async (text) => {
+      const fetch = returning({ status: 200, headers: new Headers(), text: async () => text })
+      const error = await errorOf(record.run(clientOf('https://service.example/api/v1', { fetch })))
+      expect(error).toMatchObject({ code: 'network', outcome: 'unknown' })
+      expect(fetch).toHaveBeenCalledTimes(1)
+    },
+  )
+
+  test('but an object with the members of a Response: the call succeeds', async () => {
+    const fetch = returning({ status: 200, headers: new Headers(), text: async () => JSON.stringify(envelope) })
+    expect(await read.run(clientOf('https://service.example/api/v1', { fetch }))).toEqual(read.data)
+  })
+})
+
+describe('the body of an abandoned attempt', () => {
+  /** An answer that never ends, and whether its body was cancelled. */
+  function endless() {
+    const cancelled = vi.fn()
+    const body = new ReadableStream<Uint8Array>({ cancel: cancelled })
+    return { cancelled, answer: () => new Response(body) }
+  }
+  const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+  test('is cancelled after a timeout, even if fetch ignores its signal', async () => {
+    const { cancelled, answer } = endless()
+    const client = clientOf('https://service.example/api/v1', { fetch: async () => answer(), timeoutMs: 200 })
+    expect(await errorOf(record.run(client))).toMatchObject({ code: 'timeout', outcome: 'unknown' })
+    await turn()
+    expect(cancelled).toHaveBeenCalledOnce()
+  })
+
+  test('is cancelled after an abort', async () => {
+    const { cancelled, answer } = endless()
+    const controller = new AbortController()
+    const client = clientOf('https://service.example/api/v1', { fetch: async () => answer() })
+    const call = errorOf(record.run(client, { signal: controller.signal }))
+    await turn()
+    controller.abort('enough')
+    expect(await call).toBe('enough')
+    await turn()
+    expect(cancelled).toHaveBeenCalledOnce()
+  })
+
+  test('is cancelled if the answer arrives after the abort', async () => {
+    const { cancelled, answer } = endless()
+    const controller = new AbortController()
+    let arrive: (response: Response) => void = () => undefined
+    const fetch = () => new Promise<Response>((resolve) => (arrive = resolve))
+    const call = errorOf(
+      record.run(clientOf('https://service.example/api/v1', { fetch }), { signal: controller.signal }),
+    )
+    await turn()
+    controller.abort('enough')
+    expect(await call).toBe('enough')
+    arrive(answer())
+    await turn()
+    expect(cancelled).toHaveBeenCalledOnce()
+  })
+
+  test('is destroyed if it is a Node stream that arrives after the abort', async () => {
+    const controller = new AbortController()
+    let arrive: (response: unknown) => void = () => undefined
+    const fetch = (() => new Promise((resolve) => (arrive = resolve))) as never
+    const call = errorOf(
+      record.run(clientOf('https://service.example/api/v1', { fetch }), { signal: controller.signal }),
+    )
+    await turn()
+    controller.abort('enough')
+    await call
+    const destroy = vi.fn()
+    arrive({ status: 200, headers: new Headers(), text: () => expect.unreachable(), body: { destroy } })
+    await turn()
+    expect(destroy).toHaveBeenCalledOnce()
+  })
+
+  test.each<[string, () => unknown]>([
+    ['throws', () => expect.unreachable('cannot')],
+    ['returns undefined', () => undefined],
+  ])('is too large: the call fails, even if cancelling the body %s', async (_, cancel) => {
+    const read = async () => ({ done: false, value: new Uint8Array(2000) })
+    const body = { getReader: () => ({ read, cancel }) }
+    const fetch = (async () => ({ status: 200, headers: new Headers(), text: async () => '', body })) as never
+    const error = await errorOf(
+      record.run(clientOf('https://service.example/api/v1', { fetch, maxResponseBytes: 1000 })),
+    )
+    expect(error).toBeInstanceOf(UnexpectedResponseError)
+    expect(error.outcome).toBe('unknown')
+  })
+})
+
+describe('connections', () => {
+  test('are reused by later calls', async () => {
+    const server = await started(httpServer(success))
+    const client = clientOf(server.baseUrl)
+    for (let call = 0; call < 10; call++) await read.run(client)
+    expect(server.requests).toHaveLength(10)
+    // A second connection is possible: the next call may begin before undici has released the first.
+    expect(server.sockets.length).toBeLessThanOrEqual(2)
+  })
+
+  test('are reused after an error answer', async () => {
+    const server = await started(httpServer(json({ success: true, error: { code: 400, message: 'no' } }, 400)))
+    const client = clientOf(server.baseUrl)
+    for (let call = 0; call < 5; call++) await errorOf(read.run(client))
+    expect(server.sockets.length).toBeLessThanOrEqual(2)
+  })
+
+  test('may be closed by the server while idle', async () => {
+    const server = await started(httpServer(success))
+    const client = clientOf(server.baseUrl)
+    for (let call = 1; call <= 3; call++) {
+      expect(await record.run(client)).toBeUndefined()
+      for (const socket of server.sockets) socket.end()
+      // Destroyed on the server's side after the client has closed it.
+      await expect.poll(() => server.sockets.every(({ destroyed }) => destroyed)).toBe(true)
+      expect(server.requests).toHaveLength(call)
+    }
+  })
+
+  test('may be closed just as the next call is sent: a read is retried', async () => {
+    const server = await started(
+      httpServer(
+        (response) => response.end(JSON.stringify(envelope), () => response.socket?.resetAndDestroy()),
+        success,
+      ),
+    )
+    const client = clientOf(server.baseUrl)
+    expect(await read.run(client)).toEqual(read.data)
+    expect(await read.run(client)).toEqual(read.data)
+  })
+
+  test('serve 64 calls at once', async () => {
+    const server = await started(
+      httpServer((response, { url }) => {
+        const code = new URL(url, 'http://loopback').searchParams.get('code') as string
+        // Answered out of order.
+        setTimeout(() => json({ success: true, data: { used_by: [code] } })(response, {} as never, 0), code.length % 3)
+      }),
+    )
+    const client = clientOf(server.baseUrl)
+    const codes = Array.from({ length: 64 }, (_, index) => 'c'.repeat(index + 1))
+    const answers = await Promise.all(codes.map((code) => client.getInviteCode({ code, pid: 'demo' })))
+    expect(answers.map(({ used_by }) => used_by[0])).toEqual(codes)
+  })
+
+  test('serve 64 calls at once, even if every third call loses its connection once', async () => {
+    const lostOnce = new Set<string>()
+    const server = await started(
+      httpServer((response, request, index) => {
+        const { id } = JSON.parse(request.body)
+        if (Number(id) % 3 === 0 && !lostOnce.has(id)) {
+          lostOnce.add(id)
+          return reset(response, request, index)
+        }
+        json({ success: true })(response, request, index)
+      }),
+    )
+    const client = clientOf(server.baseUrl)
+    const address = `0x${'ab'.repeat(20)}`
+    await Promise.all(
+      Array.from({ length: 64 }, (_, id) => client.rewardWallet({ address, pid: 'demo', id: String(id), xp: 1 })),
+    )
+    expect(server.requests).toHaveLength(64 + 22)
+  })
+})
+
+function selfCaused(): Error {
+  const error = new Error('again')
+  error.cause = error
+  return error
+}
+
+describe('on a platform without fetch', () => {
+  afterEach(() => {
+    vi.unstubAllGlobals()
+  })
+
+  test.each([undefined, null])('(%s), the call fails with a hint, and nothing is sent', async (value) => {
+    const client = clientOf('https://service.example/api/v1')
+    vi.stubGlobal('fetch', value)
+    const error = await errorOf(record.run(client))
+    expect(error).toMatchObject({ code: 'network', outcome: 'not_applied' })
+    expect(error.message).toContain('this runtime has no global fetch; pass fetch or a transport')
+  })
+
+  test('a client with the fetch option works', async () => {
+    vi.stubGlobal('fetch', undefined)
+    const { fetch } = scriptedFetch(() => Response.json(envelope))
+    expect(await read.run(clientOf('https://service.example/api/v1', { fetch }))).toEqual(read.data)
+  })
+
+  test('a client works after the global fetch has been defined', async () => {
+    const { fetch } = scriptedFetch(() => Response.json(envelope))
+    vi.stubGlobal('fetch', undefined)
+    const client = clientOf('https://service.example/api/v1')
+    vi.stubGlobal('fetch', fetch)
+    expect(await read.run(client)).toEqual(read.data)
+  })
+})
+
+describe('ports that fetch refuses', () => {
+  // Some ports of the table in the standard.
+  test.each([1, 9, 22, 25, 110, 143, 587, 2049, 5060, 6000, 6665, 6669, 6697, 10080])(
+    '%i: the constructor throws',
+    (port) => {
+      for (const host of ['127.0.0.1', 'localhost', '[::1]']) {
+        expect(() => clientOf(`http://${host}:${port}/api/v1`)).toThrow(ConfigurationError)
+        expect(() => clientOf(`http://${host}:${port}/api/v1`)).toThrow(new RegExp(`port ${port},`))
+      }
+    },
+  )
+
+  test('are also refused by the fetch of Node', async () => {
+    const refusedByFetch: number[] = []
+    for (const port of [1, 6, 7, 80, 443, 6000, 8080, 10080]) {
+      const cause = await fetch(`http://127.0.0.1:${port}/`, { signal: AbortSignal.timeout(500) }).then(
+        () => undefined,
+        (error: Error) => error.cause,
+      )
+      if (cause instanceof Error && cause.message === 'bad port') refusedByFetch.push(port)
+    }
+    expect(refusedByFetch).toEqual([1, 7, 6000, 10080])
+    for (const port of [80, 443, 8080]) expect(() => clientOf(`http://127.0.0.1:${port}/api/v1`)).not.toThrow()
+  })
+
+  test('are allowed with the fetch option', async () => {
+    const { fetch } = scriptedFetch(() => Response.json(envelope))
+    expect(await read.run(clientOf('http://127.0.0.1:6000/api/v1', { fetch }))).toEqual(read.data)
+  })
+
+  test("cause an error with the reason if a partner's fetch refuses them", async () => {
+    const error = await errorOf(
+      read.run(clientOf('http://127.0.0.1:6000/api/v1', { fetch: (url, init) => fetch(url, init), maxRetries: 0 })),
+    )
+    expect(wordsOf(error)).toMatch(/fetch failed, bad port\)$/)
+  })
+})
+
+describe('the message of a failed connection', () => {
+  test.each<[string, unknown, RegExp]>([
+    [
+      'contains the innermost cause',
+      new Error('Proxy response (407) !== 200 when HTTP Tunneling'),
+      /\(fetch failed, Proxy response \(407\) !== 200 when HTTP Tunneling\)$/,
+    ],
+    ['contains equal texts once', new Error('fetch failed'), /\(fetch failed\)$/],
+    [
+      'starts with the code',
+      systemError('ECONNRESET', 'read ECONNRESET'),
+      /\(ECONNRESET, fetch failed, read ECONNRESET\)$/,
+    ],
+    ['is cut if it is long', new Error('x'.repeat(10_000)), /^.{100,400}$/],
+  ])('%s', async (_, cause, message) => {
+    const { fetch } = scriptedFetch(failing(cause))
+    const error = await errorOf(read.run(clientOf('https://service.example/api/v1', { fetch, maxRetries: 0 })))
+    expect(wordsOf(error)).toMatch(message)
+  })
+})
+
+describe('the fetch function', () => {
+  test('gets the URL as a string', async () => {
+    const seen: unknown[] = []
+    const spy: typeof globalThis.fetch = async (input) => {
+      seen.push(typeof input)
+      return Response.json(envelope)
+    }
+    await read.run(clientOf('https://service.example/api/v1', { fetch: spy }))
+    vi.stubGlobal('fetch', spy)
+    await read.run(clientOf('https://service.example/api/v1'))
+    vi.unstubAllGlobals()
+    expect(seen).toEqual(['string', 'string'])
+  })
+})
+
+describe("a partner's transport", () => {
+  const answer = { status: 200, header: () => null, text: JSON.stringify(envelope), complete: true }
+  const sending = (send: unknown) => clientOf('https://service.example/api/v1', { transport: { send } as Transport })
+
+  test('gets each request and returns its answer', async () => {
+    const send = vi.fn(async (_request: TransportRequest, _cancellation: Cancellation) => answer)
+    await read.run(sending(send))
+    await award.run(sending(send))
+    await record.run(sending(send))
+    expect(send.mock.calls.map(([request]) => request)).toMatchObject([
+      { method: 'GET', body: undefined, idempotent: true, maxResponseBytes: 32 * 1024 * 1024 },
+      { method: 'POST', idempotent: true, headers: { authorization: `Bearer ${TOKEN}` } },
+      { method: 'POST', idempotent: false, body: expect.stringContaining('"value":1') },
+    ])
+    expect(send.mock.calls[0]?.[1].signal).toBeInstanceOf(AbortSignal)
+  })
+
+  test('is called as a method of its object', async () => {
+    class Mine implements Transport {
+      readonly #answer = answer
+      async send(): Promise<TransportResponse> {
+        return this.#answer
+      }
+    }
+    const client = clientOf('https://service.example/api/v1', { transport: new Mine() })
+    expect(await read.run(client)).toEqual(read.data)
+  })
+
+  test.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['a Response', Response.json(envelope)],
+    ['no status', { ...answer, status: undefined }],
+    ['a text that is not a string', { ...answer, text: envelope }],
+    ['a header that is not a function', { ...answer, header: new Headers() }],
+    ['no complete field', { ...answer, complete: undefined }],
+  ])('that returns %s: the call fails without a retry', async (_, given) => {
+    for (const of of [read, award, record]) {
+      const send = vi.fn(async () => given)
+      const error = await errorOf(of.run(sending(send)))
+      expect(error).toBeInstanceOf(NetworkError)
+      expect(error.message).toContain('the transport must return a TransportResponse, got ')
+      expect(error.outcome).toBe(of.writes ? 'unknown' : undefined)
+      expect(send).toHaveBeenCalledOnce()
+    }
+  })
+
+  test.each(['status', 'header', 'text', 'complete', 'cause'])(
+    'whose answer throws when %s is read: the call fails with the outcome unknown',
+    async (field) => {
+      const given = Object.defineProperty({ ...answer, complete: field !== 'cause' }, field, {
+        get() {
+          throw new Error(`no ${field}, with ${TOKEN}`)
+        },
+      })
+      const error = await errorOf(record.run(sending(async () => given)))
+      expect(error).toBeInstanceOf(NetworkError)
+      expect(error).toHaveProperty('outcome', 'unknown')
+      expect(wordsOf(error)).not.toContain(TOKEN)
+    },
+  )
+
+  test('that rejects with a very long message does not delay the call', async () => {
+    const error = await errorOf(read.run(sending(() => Promise.reject(new Error('a'.repeat(12_000_000))))))
+    expect(error).toBeInstanceOf(NetworkError)
+    expect(error.cause).toHaveProperty('message.length', 16_384)
+  })
+
+  test.each<[string, () => unknown]>([
+    [
+      'throws synchronously',
+      () => {
+        throw new Error('broken')
+      },
+    ],
+    ['rejects with an error of its own', () => Promise.reject(new Error('broken'))],
+    ['rejects with nothing', () => Promise.reject()],
+    ['rejects with null', () => Promise.reject(null)],
+    [
+      'rejects with the fields of a TransportError in another error',
+      () => Promise.reject(Object.assign(new Error('broken'), { kind: 'network', sent: false })),
+    ],
+    ['rejects with a function', () => Promise.reject(() => 'broken')],
+    ['rejects with the system error of a refused connection', () => Promise.reject(systemError('ECONNREFUSED', 'x'))],
+  ])('that %s fails a write with the outcome unknown', async (_, send) => {
+    const error = await errorOf(record.run(sending(vi.fn(send))))
+    expect(error).toBeInstanceOf(NetworkError)
+    expect(error).toHaveProperty('outcome', 'unknown')
+  })
+
+  describe('that rejects with a TransportError', () => {
+    const failingWith = (message: string, init: ConstructorParameters<typeof TransportError>[1]) =>
+      errorOf(record.run(sending(() => Promise.reject(new TransportError(message, init)))))
+
+    test('without a message causes an error with the messages of its causes', async () => {
+      const cause = new Error('', { cause: new Error('TLS alert 42') })
+      const error = await failingWith('', { kind: 'network', sent: true, cause: new Error('proxy', { cause }) })
+      expect(wordsOf(error)).toBe(
+        'recordActionValue: the connection failed before a complete response arrived (proxy, TLS alert 42)',
+      )
+      expect(error.cause).toHaveProperty('message', 'proxy')
+    })
+
+    test('causes an error with its message and that of its cause', async () => {
+      const error = await failingWith('no luck', { kind: 'network', sent: true, cause: new Error('proxy') })
+      expect(wordsOf(error)).toMatch(/ \(no luck, proxy\)$/)
+      expect(error.cause).toMatchObject({ message: 'no luck', cause: { message: 'proxy' } })
+    })
+
+    test.each(['E BAD', 'EBAD!', 'E'.repeat(65), ''])(
+      'causes an error without a malformed system code: %s',
+      async (systemCode) => {
+        const error = await failingWith('no luck', { kind: 'network', sent: true, systemCode })
+        expect(error).toBeInstanceOf(NetworkError)
+        expect(error).not.toHaveProperty('systemCode')
+      },
+    )
+
+    test('of kind too_large causes an UnexpectedResponseError', async () => {
+      const error = await failingWith('more than 10 bytes', { kind: 'too_large', sent: true })
+      expect(error).toBeInstanceOf(UnexpectedResponseError)
+      expect(error).toMatchObject({ status: 0, issues: [{ path: [], message: 'more than 10 bytes' }] })
+      expect(wordsOf(error)).toBe('recordActionValue: more than 10 bytes; raise maxResponseBytes to accept it')
+    })
+  })
+
+  test('is called again after an error with sent: false', async () => {
+    const send = vi.fn(async () => {
+      throw new TransportError('no route', { kind: 'network', sent: false, systemCode: 'EHOSTUNREACH' })
+    })
+    const error = await errorOf(record.run(sending(send)))
+    expect(error).toMatchObject({ systemCode: 'EHOSTUNREACH', outcome: 'not_applied' })
+    expect(send).toHaveBeenCalledTimes(3)
+  })
+
+  test('may reject with a TransportError of another copy of the package', async () => {
+    vi.resetModules()
+    const other = await import('campaign-client')
+    expect(other.TransportError).not.toBe(TransportError)
+    const send = vi.fn(async () => {
+      throw new other.TransportError('no route', { kind: 'network', sent: false })
+    })
+    expect(await errorOf(record.run(sending(send)))).toHaveProperty('outcome', 'not_applied')
+  })
+
+  test.each([
+    [200, 'network', 'unknown'],
+    [400, 'bad_request', 'not_applied'],
+    [503, 'service_error', 'unknown'],
+  ])('that returns an incomplete %i: %s, %s', async (status, code, outcome) => {
+    const send = vi.fn(async () => ({ ...answer, status, complete: false, cause: new Error('cut') }))
+    const error = await errorOf(record.run(sending(send)))
+    expect(error).toMatchObject({ code, outcome })
+    expect(send).toHaveBeenCalledOnce()
+  })
+
+  test('that returns an incomplete answer leaves the outcome unknown, even if the cause has sent: false', async () => {
+    const cause = new TransportError('not sent', { kind: 'network', sent: false })
+    const error = await errorOf(record.run(sending(async () => ({ ...answer, complete: false, cause }))))
+    expect(error).toMatchObject({ code: 'network', outcome: 'unknown' })
+  })
+
+  test('whose answer throws when a header is read does not fail the call', async () => {
+    const header = (): never => {
+      throw new Error('no headers')
+    }
+    expect(await read.run(sending(async () => ({ ...answer, header })))).toEqual(read.data)
+    const error = await errorOf(read.run(sending(async () => ({ ...answer, header, status: 400 }))))
+    expect(error).toMatchObject({ code: 'bad_request', headers: {} })
+  })
+})
+
+describe('an answer that is too large', () => {
+  test.each([
+    ['a read', read],
+    ['a write', award],
+  ])('fails %s with a message about the limit, without a retry', async (_, of) => {
+    const server = await started(httpServer((response) => response.end(' '.repeat(1001))))
+    const error = await errorOf(of.run(clientOf(server.baseUrl, { maxResponseBytes: 1000 })))
+    expect(error).toBeInstanceOf(UnexpectedResponseError)
+    expect(error).toMatchObject({ status: 200, message: expect.stringMatching(/1000 bytes.*maxResponseBytes/) })
+    expect(error.outcome).toBe(of.writes ? 'unknown' : undefined)
+    expect(server.requests).toHaveLength(1)
+  })
+
+  test("of a partner's fetch without body streams is refused, too", async () => {
+    const text = JSON.stringify({ ...envelope, note: '€'.repeat(1000) })
+    const foreign = { status: 200, headers: new Headers(), text: async () => text }
+    const fetch = (async () => foreign) as unknown as typeof globalThis.fetch
+    const bytes = Buffer.byteLength(text)
+    const limitedTo = (maxResponseBytes: number) =>
+      read.run(clientOf('https://service.example/api/v1', { fetch, maxResponseBytes }))
+    expect(await limitedTo(bytes)).toEqual(read.data)
+    expect(await errorOf(limitedTo(bytes - 1))).toBeInstanceOf(UnexpectedResponseError)
+  })
+})

@@ -1,0 +1,226 @@
+import {
+  CampaignClient,
+  type CampaignClientOptions,
+  NetworkError,
+  RateLimitError,
+  ServiceError,
+  TimeoutError,
+} from 'campaign-client'
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { parseRetryAfter } from '../../src/call/retry.ts'
+import { operation } from '../contract/operations.ts'
+import { immediateRejection, rejection, settle } from './fake-time.ts'
+import { answer, hanging, lost, refusal, refused, type Step } from './scripted-fetch.ts'
+import { type Scripted, scriptedTransports } from './scripted-transports.ts'
+
+const NOW = Date.UTC(2026, 0, 2, 3, 4, 5)
+const read = operation('getCampaignPoints')
+const award = operation('rewardWallet')
+const success = answer(200, { success: true, data: read.data })
+
+function clientOf(via: Scripted['via'], options: Partial<CampaignClientOptions> = {}): CampaignClient {
+  return new CampaignClient({ baseUrl: 'https://service.example/api/v1', accessToken: 'token', ...via, ...options })
+}
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: NOW })
+  vi.spyOn(Math, 'random').mockReturnValue(0.5)
+})
+
+afterEach(() => {
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+  vi.unstubAllEnvs()
+})
+
+describe.each(scriptedTransports())('over $name', ({ script }) => {
+  /** Returns the waits between the attempts of a failing call, in milliseconds of fake time. */
+  async function waitsAfter(step: Step, options: Partial<CampaignClientOptions> = {}): Promise<number[]> {
+    const { via, sent } = script(step)
+    await rejection(read.run(clientOf(via, options)))
+    return sent.slice(1).map(({ at }, index) => at - (sent[index]?.at ?? 0))
+  }
+
+  describe('the default backoff', () => {
+    test('doubles from 300 ms to 8 s, with full jitter', async () => {
+      expect(await waitsAfter(refusal(503), { maxRetries: 8 })).toEqual([150, 300, 600, 1200, 2400, 4000, 4000, 4000])
+    })
+
+    test.each([
+      [0, [0, 0, 0]],
+      [0.25, [75, 150, 300]],
+      [0.75, [225, 450, 900]],
+    ])('has full jitter: %d', async (random, waits) => {
+      vi.mocked(Math.random).mockReturnValue(random)
+      expect(await waitsAfter(lost, { maxRetries: 3 })).toEqual(waits)
+    })
+
+    test.each([
+      [0, [150, 300, 600]],
+      [0.5, [225, 450, 900]],
+      [1, [300, 600, 1200]],
+    ])('is at least half of the maximum after a 429 without Retry-After: random %d', async (random, waits) => {
+      vi.mocked(Math.random).mockReturnValue(random)
+      expect(await waitsAfter(refusal(429), { maxRetries: 3 })).toEqual(waits)
+    })
+
+    test('is at most 8 s', async () => {
+      vi.mocked(Math.random).mockReturnValue(1)
+      const waits = await waitsAfter(refused, { maxRetries: 50, totalTimeoutMs: 10_000_000 })
+      expect(waits).toHaveLength(50)
+      expect(Math.max(...waits)).toBe(8000)
+    })
+
+    test('applies after an attempt timeout, too', async () => {
+      const waits = await waitsAfter(hanging, { maxRetries: 1, timeoutMs: 1000 })
+      expect(waits).toEqual([1150])
+    })
+  })
+
+  describe('Retry-After', () => {
+    const withRetryAfter = (value: string, status = 503): Step => refusal(status, { 'retry-after': value })
+    const DEFAULT_WAITS = [150]
+    const oneRetry = { maxRetries: 1 }
+
+    test.each([
+      ['seconds', '7', 7000],
+      ['zero', '0', 0],
+      ['the maximum', '30', 30_000],
+      ['white space around it', '  2 ', 2000],
+      ['a date', 'Fri, 02 Jan 2026 03:04:15 GMT', 10_000],
+      ['a date in the format of RFC 850', 'Friday, 02-Jan-26 03:04:15 GMT', 10_000],
+      ['a date in the format of asctime', 'Fri Jan  2 03:04:15 2026', 10_000],
+      ['a date with a time zone, which HTTP does not allow', 'Fri, 02 Jan 2026 04:04:15 +0100', 10_000],
+      ['the latest date within the maximum', 'Fri, 02 Jan 2026 03:04:35 GMT', 30_000],
+      ['a date in the past', 'Fri, 02 Jan 2026 03:04:04 GMT', 0],
+      ['a date long past', 'Thu, 01 Jan 1970 00:00:00 GMT', 0],
+    ])('is obeyed: %s', async (_, value, waitMs) => {
+      expect(await waitsAfter(withRetryAfter(value), oneRetry)).toEqual([waitMs])
+      vi.setSystemTime(NOW)
+      expect(await waitsAfter(withRetryAfter(value, 429), oneRetry)).toEqual([waitMs])
+    })
+
+    test.each(['America/New_York', 'UTC', 'Asia/Kolkata'])(
+      'with a date without a zone is read as UTC, even if the local time zone is %s',
+      async (zone) => {
+        vi.stubEnv('TZ', zone)
+        expect(await waitsAfter(withRetryAfter('Fri Jan  2 03:04:15 2026'), oneRetry)).toEqual([10_000])
+        vi.setSystemTime(NOW)
+        expect(await waitsAfter(withRetryAfter('Fri, 02 Jan 2026 03:04:15'), oneRetry)).toEqual([10_000])
+      },
+    )
+
+    test.each([
+      ['negative', '-5'],
+      ['a fraction', '1.5'],
+      ['an exponent', '1e3'],
+      ['hexadecimal', '0x10'],
+      ['a unit', '10s'],
+      ['text', 'soon'],
+      ['empty', ''],
+      ['two values', '5, 10'],
+      ['a bare year', '2026'.padEnd(8, 'x')],
+      ['a date without a weekday', '2026-01-02T03:04:15Z'],
+      ['a date after other text', 'at Fri, 02 Jan 2026 03:04:15 GMT'],
+      ['an hour of one digit', 'Fri, 02 Jan 2026 3:04:15 GMT'],
+      ['a second of one digit', 'Fri, 02 Jan 2026 03:04:5 GMT'],
+      ['an invalid date', 'Fri, 99 Foo 2026 03:04:15 GMT'],
+      ['infinite', 'Infinity'],
+    ])('is ignored if it is malformed: %s', async (_, value) => {
+      expect(await waitsAfter(withRetryAfter(value), oneRetry)).toEqual(DEFAULT_WAITS)
+    })
+
+    test('is obeyed for a 200 with an error', async () => {
+      const step = answer(200, { success: false, error: { code: 503, message: '' } }, { 'retry-after': '4' })
+      expect(await waitsAfter(step, oneRetry)).toEqual([4000])
+    })
+
+    test.each([
+      ['a second too long', '31', 31_000],
+      ['a date a second too late', 'Fri, 02 Jan 2026 03:04:36 GMT', 31_000],
+      ['a year', '31536000', 31_536_000_000],
+      ['a number out of range', '9'.repeat(400), Number.MAX_SAFE_INTEGER],
+    ])('fails the call if it is too long: %s', async (_, value, retryAfterMs) => {
+      const { via, sent } = script(withRetryAfter(value, 429), success)
+      const error = await immediateRejection(award.run(clientOf(via)))
+      expect(error).toBeInstanceOf(RateLimitError)
+      expect(error).toMatchObject({ retryAfterMs, outcome: 'not_applied' })
+      expect(sent).toHaveLength(1)
+    })
+
+    test('that is too long on a 503 leaves the outcome of a write unknown', async () => {
+      const { via } = script(withRetryAfter('3600'), success)
+      const error = await immediateRejection(award.run(clientOf(via)))
+      expect(error).toBeInstanceOf(ServiceError)
+      expect(error).toMatchObject({ retryAfterMs: 3_600_000, outcome: 'unknown' })
+    })
+
+    test('is in the error of the last attempt', async () => {
+      const { via } = script(withRetryAfter('2', 429))
+      expect(await rejection(read.run(clientOf(via)))).toMatchObject({ code: 'rate_limited', retryAfterMs: 2000 })
+    })
+
+    test('causes no retryAfterMs if it is malformed', async () => {
+      const { via } = script(withRetryAfter('soon', 429))
+      expect(await rejection(read.run(clientOf(via)))).not.toHaveProperty('retryAfterMs')
+    })
+
+    test('is trimmed', () => {
+      expect(parseRetryAfter(' 2\t')).toBe(2_000)
+      expect(parseRetryAfter(' Fri, 02 Jan 2026 03:04:15 GMT ')).toBe(10_000)
+    })
+
+    test('is parsed as a number of milliseconds or undefined for any text', () => {
+      fc.assert(
+        fc.property(fc.oneof(fc.string(), fc.date().map(String), fc.integer().map(String)), (header) => {
+          const wait = parseRetryAfter(header)
+          if (wait !== undefined) {
+            expect(wait).toBeGreaterThanOrEqual(0)
+            expect(Number.isFinite(wait)).toBe(true)
+          }
+        }),
+      )
+    })
+  })
+
+  describe('a wait that is longer than the total timeout', () => {
+    test.each([
+      ['429', refusal(429, { 'retry-after': '10' }), RateLimitError, 'not_applied'],
+      ['503', refusal(503, { 'retry-after': '10' }), ServiceError, 'unknown'],
+    ] as const)('fails the call immediately with a TimeoutError caused by the %s', async (_, step, cause, outcome) => {
+      const { via, sent } = script(step)
+      const error = await immediateRejection(award.run(clientOf(via, { totalTimeoutMs: 10_000 })))
+      expect(error).toBeInstanceOf(TimeoutError)
+      expect(error).toMatchObject({ scope: 'total', timeoutMs: 10_000, operation: 'rewardWallet', outcome })
+      expect((error as TimeoutError).cause).toBeInstanceOf(cause)
+      expect(sent).toHaveLength(1)
+    })
+
+    test('may be a backoff after earlier waits', async () => {
+      const { via, sent } = script(lost)
+      const startedAt = performance.now()
+      const error = await rejection(read.run(clientOf(via, { maxRetries: 9, totalTimeoutMs: 1000 })))
+      // After 150 + 300 ms, another 600 ms would exceed the timeout.
+      expect(performance.now() - startedAt).toBe(450)
+      expect(sent).toHaveLength(3)
+      expect(error).toBeInstanceOf(TimeoutError)
+      expect(error).toMatchObject({ scope: 'total', timeoutMs: 1000, cause: expect.any(NetworkError) })
+      expect(error).not.toHaveProperty('outcome')
+    })
+
+    test('differs from a shorter wait, after which the call succeeds', async () => {
+      const { via } = script(refusal(429, { 'retry-after': '9' }), success)
+      const startedAt = performance.now()
+      expect((await settle(read.run(clientOf(via, { totalTimeoutMs: 10_000 })))).status).toBe('fulfilled')
+      expect(performance.now() - startedAt).toBe(9000)
+    })
+
+    test('fails a call with the default total timeout of 60 s, too', async () => {
+      const { via, sent } = script(refusal(429, { 'retry-after': '25' }))
+      const error = await rejection(read.run(clientOf(via, { maxRetries: 9 })))
+      expect(error).toMatchObject({ code: 'timeout', scope: 'total', timeoutMs: 60_000 })
+      expect(sent).toHaveLength(3)
+    })
+  })
+})

@@ -1,0 +1,216 @@
+import { execFileSync } from 'node:child_process'
+import { describe, expect, test } from 'vitest'
+import { freePort } from '../../support/server-process.ts'
+import { type Ended, jsonOf } from '../command.ts'
+import { listOf, type Setting, setUp } from './set-up.ts'
+
+const SEND = ['party.csv', '--pid', 'demo', '--yes']
+
+/** Splits a command line as a shell does. */
+const wordsOf = (line: string): string[] =>
+  execFileSync('sh', ['-c', `printf '%s\\n' ${line}`], { encoding: 'utf8' })
+    .trimEnd()
+    .split('\n')
+
+/** Runs the command that the `next:` line names. */
+function follow({ stderr }: Ended, { award }: Setting, ...more: string[]): Promise<Ended> {
+  const [, line = ''] = /^next: .*run: npx campaign-client award (.+)$/m.exec(stderr) ?? []
+  expect(line).not.toBe('')
+  return award([...wordsOf(line), ...more])
+}
+
+const jwtOf = (subject: string): string =>
+  `e30.${Buffer.from(JSON.stringify({ iss: 'issuer.example', sub: subject })).toString('base64url')}.c2lnbmF0dXJl`
+
+describe('after the cause is mended, the command of the `next:` line awards every row once:', () => {
+  test('a wrong port', async () => {
+    const setting = await setUp()
+    setting.file('party.csv', listOf(3))
+    const env = { CAMPAIGN_BASE_URL: `http://127.0.0.1:${await freePort()}/api/v1` }
+    const wrong = await setting.award(SEND, { env })
+    expect(wrong.code).toBe(4)
+    expect(await follow(wrong, setting)).toMatchObject({ code: 0 })
+    expect(setting.made()).toHaveLength(3)
+  })
+
+  test('a wrong path', async () => {
+    const setting = await setUp()
+    setting.file('party.csv', listOf(3))
+    const env = { CAMPAIGN_BASE_URL: `${setting.env.CAMPAIGN_BASE_URL}/nothing-here` }
+    const wrong = await setting.award(SEND, { env })
+    expect(wrong.code).toBe(3)
+    expect(await follow(wrong, setting)).toMatchObject({ code: 0 })
+    expect(setting.made()).toHaveLength(3)
+  })
+
+  test('a token of another account', async () => {
+    const setting = await setUp({ tokens: [jwtOf('one')] })
+    setting.file('party.csv', listOf(3))
+    setting.env.CAMPAIGN_ACCESS_TOKEN = jwtOf('one')
+    const wrong = await setting.award(SEND, { env: { CAMPAIGN_ACCESS_TOKEN: jwtOf('two') } })
+    expect(wrong.code).toBe(3)
+    expect(await follow(wrong, setting)).toMatchObject({ code: 0 })
+    expect(setting.made()).toHaveLength(3)
+  })
+
+  test('a refused campaign', async () => {
+    const setting = await setUp()
+    setting.file('party.csv', listOf(3))
+    const refusal = setting.service.fail({ on: 'rewardWallet', kind: 'status', status: 403, times: 9 })
+    const wrong = await setting.award(SEND)
+    expect(wrong.code).toBe(3)
+    refusal.cancel()
+    expect(await follow(wrong, setting)).toMatchObject({ code: 0 })
+    expect(setting.made()).toHaveLength(3)
+  })
+
+  test('outcomes that no attempt could find out', async () => {
+    const setting = await setUp()
+    setting.file('party.csv', listOf(3))
+    const failure = setting.service.fail({ on: 'rewardWallet', kind: 'status', status: 500, times: 999 })
+    const wrong = await setting.award(SEND)
+    expect(wrong.code).toBe(5)
+    failure.cancel()
+    expect(await follow(wrong, setting)).toMatchObject({ code: 0 })
+    expect(setting.made()).toHaveLength(3)
+  })
+
+  test('a lost response, while the progress cannot be read', async () => {
+    const setting = await setUp()
+    setting.file('party.csv', listOf(3))
+    setting.service.fail({ on: 'rewardWallet', kind: 'applied_then_reset', times: 1 })
+    const failure = setting.service.fail({ on: 'getUserProgress', kind: 'status', status: 400, times: 99 })
+    const wrong = await setting.award(SEND)
+    expect(wrong.code).toBe(5)
+    failure.cancel()
+    expect(await follow(wrong, setting)).toMatchObject({ code: 0 })
+    expect(setting.made()).toHaveLength(3)
+  })
+
+  test('an interrupted run', async () => {
+    const setting = await setUp()
+    setting.file('party.csv', listOf(30))
+    const slowness = setting.service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 200, times: 30 })
+    const running = await setting.start(SEND)
+    await expect.poll(() => setting.service.requests.length).toBeGreaterThan(0)
+    running.child.kill('SIGINT')
+    const interrupted = await running.ended
+    slowness.cancel()
+    expect(await follow(interrupted, setting)).toMatchObject({ code: 0 })
+    expect(setting.made()).toHaveLength(30)
+  })
+
+  test('rejected rows, with the flag that the line names', async () => {
+    const setting = await setUp()
+    setting.file('party.csv', listOf(3))
+    setting.service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 3 })
+    const rejected = await setting.award(SEND)
+    expect(rejected.stderr).toContain('next: correct these rows, or send them again unchanged with --retry-rejected')
+    expect(await setting.award([...SEND, '--retry-rejected'])).toMatchObject({ code: 0 })
+    expect(setting.made()).toHaveLength(3)
+  })
+})
+
+describe('a ledger with awards of another base URL', () => {
+  const bound = async () => {
+    const setting = await setUp()
+    setting.file('party.csv', listOf(2))
+    expect(await setting.award(SEND)).toMatchObject({ code: 0 })
+    setting.file('party.csv', listOf(3))
+    const moved = setting.env.CAMPAIGN_BASE_URL?.replace('127.0.0.1', 'localhost') as string
+    return {
+      ...setting,
+      env: { ...setting.env, CAMPAIGN_BASE_URL: moved },
+      from: setting.env.CAMPAIGN_BASE_URL as string,
+    }
+  }
+
+  test.each(['--yes', '--dry-run'])('is refused with %s, and the error names --rebind', async (flag) => {
+    const { award, env, from, service } = await bound()
+    const requests = service.requests.length
+    const { code, stdout, stderr } = await award(['party.csv', '--pid', 'demo', flag], { env })
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain('it belongs to another target: base URL')
+    expect(stderr).toContain(`If this is the same service and organization, add --rebind ${from}/\n`)
+    expect(service.requests).toHaveLength(requests)
+  })
+
+  test('is continued with --rebind, and by later runs without it', async () => {
+    const { award, env, made } = await bound()
+    const { stderr } = await award(SEND, { env })
+    const [, flags = ''] = /add (--rebind .+)$/m.exec(stderr) ?? []
+    const dry = await award(['party.csv', '--pid', 'demo', '--dry-run', ...wordsOf(flags)], { env })
+    expect(dry).toMatchObject({ code: 0, stdout: expect.stringContaining('to send   1 award') })
+    expect(await award([...SEND, ...wordsOf(flags)], { env })).toMatchObject({ code: 0 })
+    expect(await award([...SEND, ...wordsOf(flags)], { env })).toMatchObject({ code: 0 })
+    expect(await award(SEND, { env })).toMatchObject({ code: 0 })
+    expect(made()).toHaveLength(3)
+  })
+
+  test('is refused if --rebind names another base URL', async () => {
+    const { award, env } = await bound()
+    const { code, stderr } = await award([...SEND, '--rebind', 'https://other.example'], { env })
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('--rebind must be "http://127.0.0.1') })
+  })
+})
+
+describe('a dry run refuses what the run would refuse:', () => {
+  test('a ledger of another run, even without an environment', async () => {
+    const { file, award } = await setUp()
+    file('party.csv', listOf(1))
+    await award([...SEND, '--run', 'test'])
+    const env = { CAMPAIGN_BASE_URL: '', CAMPAIGN_ACCESS_TOKEN: '' }
+    const { code, stderr } = await award(['party.csv', '--pid', 'demo', '--dry-run'], { env })
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('it belongs to the run "test"') })
+  })
+
+  test('a ledger in a missing folder', async () => {
+    const { file, award } = await setUp()
+    file('party.csv', listOf(1))
+    const { code, stderr } = await award(['party.csv', '--pid', 'demo', '--dry-run', '--ledger', 'none/ledger'])
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('there is no folder') })
+  })
+
+  test('a ledger that a run uses', async () => {
+    const { file, award, start, service } = await setUp()
+    file('party.csv', listOf(20))
+    service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 2_000, times: 20 })
+    const running = await start(SEND)
+    await expect.poll(() => service.requests.length).toBeGreaterThan(0)
+    const { code, stderr } = await award(['party.csv', '--pid', 'demo', '--dry-run'])
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('party.csv.ledger') })
+    running.child.kill('SIGKILL')
+    await running.ended
+  })
+})
+
+test('names the Node.js version that it needs, if this one has no node:sqlite', async () => {
+  const { file, award, service } = await setUp()
+  file('party.csv', listOf(1))
+  const env = { NODE_OPTIONS: '--no-experimental-sqlite' }
+  const { code, stdout, stderr } = await award(SEND, { env })
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).toMatch(/^error award needs Node\.js 22\.13 or newer, for its ledger in SQLite: this is v\d+\S+\n$/m)
+  expect(service.requests).toEqual([])
+})
+
+test('counts each row of a halted campaign once, even a row in doubt', async () => {
+  const setting = await setUp()
+  const { file, award, service } = setting
+  file('party.csv', listOf(4))
+  const failure = service.fail({ on: 'rewardWallet', kind: 'status', status: 500, times: 999 })
+  file('first.csv', listOf(1))
+  expect(await award(['first.csv', ...SEND.slice(1), '--ledger', 'my.ledger'])).toMatchObject({ code: 5 })
+  failure.cancel()
+  service.fail({ on: 'rewardWallet', kind: 'status', status: 403, times: 9 })
+  const args = [...SEND, '--ledger', 'my.ledger']
+  const json = jsonOf(await award([...args, '--json']))
+  const counts = json.counts as Record<string, number>
+  const halted = json.halted as { rows: number }[]
+  const told = Object.values(counts).reduce((sum, count) => sum + count, 0) + (halted[0]?.rows ?? 0)
+  expect({ told, indeterminate: counts.indeterminate }).toEqual({ told: 4, indeterminate: 1 })
+  const { code, stdout } = await award(args)
+  expect(code).toBe(5)
+  const shown = [...stdout.matchAll(/^(\d+) rows? /gm)].map(([, count]) => Number(count))
+  expect(shown.reduce((sum, count) => sum + count, 0)).toBe(4)
+})

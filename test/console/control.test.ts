@@ -1,0 +1,256 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { promisify } from 'node:util'
+import { createWebhookReceiver, verifyWebhook } from 'campaign-client/webhook'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import * as z from 'zod'
+import { read } from '../../scripts/repository.ts'
+import { CONTROL_REQUESTS } from '../../src/console/action-requests.ts'
+import { LINUS, openConsole, receiver } from './open-console.ts'
+
+async function openControl(options?: Parameters<typeof openConsole>[0]) {
+  const opened = await openConsole(options)
+  const get = async (path: string) => {
+    const response = await fetch(`${opened.base}/control/${path}`)
+    return { status: response.status, body: (await response.json()) as never }
+  }
+  const post = async (name: string, body: unknown = {}) => {
+    const response = await fetch(`${opened.base}/control/${name}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    return { status: response.status, body: (await response.json()) as never }
+  }
+  return { ...opened, get, post }
+}
+
+const ok = (body: unknown) => ({ status: 200, body })
+
+describe('POST /control/', () => {
+  test('addFault returns the key with which cancelFault switches the fault off', async () => {
+    const { post, service, client } = await openControl()
+    const { status, body } = await post('addFault', { on: 'getCampaignInfo', kind: 'status', status: 503, times: null })
+    expect({ status, body }).toEqual(ok({ key: service.faults[0]?.id }))
+    await expect(client.getCampaignInfo({ pid: 'demo' })).rejects.toMatchObject({ status: 503 })
+    expect(await post('cancelFault', body)).toEqual(ok({}))
+    await expect(client.getCampaignInfo({ pid: 'demo' })).resolves.toMatchObject({ id: 'demo' })
+    expect(await post('cancelFault', body)).toEqual({ status: 400, body: { error: 'This fault is already off.' } })
+  })
+
+  test('addFault needs only a kind, and takes the options of service.fail', async () => {
+    const { post, service, client } = await openControl()
+    await post('addFault', {
+      kind: 'status',
+      status: 429,
+      headers: { 'retry-after': '31' },
+      body: 'wait',
+      applied: true,
+    })
+    expect(service.faults).toMatchObject([{ remaining: 1 }])
+    const error = await client.getCampaignInfo({ pid: 'demo' }).catch((reason: unknown) => reason)
+    expect(error).toMatchObject({ status: 429, retryAfterMs: 31_000 })
+  })
+
+  test('emit returns the ID of the message and of each delivery, and redeliver takes such an ID', async () => {
+    const { messages, url } = await receiver()
+    const { post, get, service } = await openControl()
+    await post('saveWebhook', { urls: [url, `${url}/2`] })
+    const { status, body } = await post('emit', { kind: 'action_completed', account: 'ada', item: 'follow' })
+    await service.settle()
+    const { id } = JSON.parse(messages[0]?.body ?? '{}')
+    const deliveries = service.deliveries.map(({ deliveryId }) => deliveryId)
+    expect({ status, body }).toEqual(ok({ messageId: id, deliveries }))
+    expect(deliveries).toHaveLength(2)
+    const again = await post('redeliver', { key: deliveries[1] })
+    await service.settle()
+    expect(again).toEqual(ok({ key: service.deliveries[2]?.deliveryId }))
+    expect((await get(`deliveries?after=${deliveries[1]}`)).body).toMatchObject([{ redeliveryOf: deliveries[1], id }])
+    expect(messages).toHaveLength(3)
+  })
+
+  test('a webhook is added, changed, tested and removed', async () => {
+    const { messages, url } = await receiver()
+    const { post, service } = await openControl({ secret: 'of the environment' })
+    expect(await post('saveWebhook', { urls: [url], newId: 'mine', campaigns: ['demo'] })).toMatchObject(
+      ok({ hook_id: 'mine', scope: 'user_activity', urls: [url], signed: true }),
+    )
+    // Fields that are absent stay as they are.
+    await post('saveWebhook', { hook_id: 'mine', urls: [url], secret: 'another secret' })
+    expect(service.webhooks).toMatchObject([{ campaigns: ['demo'] }])
+    expect(await post('testWebhook', { account: 'ada' })).toMatchObject(ok({ Success: true, Status: 200 }))
+    expect(verifyWebhook('another secret', messages[0]?.body ?? '', messages[0]?.signature)).toBe(true)
+    expect(await post('removeWebhook', { hook_id: 'mine' })).toEqual(ok({}))
+    expect(service.webhooks).toEqual([])
+  })
+
+  test('completeTask, advance, advanceToNextRetry and resetClock drive a delivery through its retries', async () => {
+    const { messages, url } = await receiver(503)
+    const { post, service, clock } = await openControl()
+    await post('saveWebhook', { urls: [url] })
+    expect(await post('completeTask', { ...LINUS, aid: 'connect-wallet' })).toEqual(ok({}))
+    await service.settle()
+    for (let retries = 1; retries <= 4; retries++) {
+      expect(await post('advanceToNextRetry')).toEqual(ok({}))
+      await service.settle()
+      expect(messages).toHaveLength(retries + 1)
+    }
+    expect(await post('advanceToNextRetry')).toEqual({ status: 400, body: { error: 'No retry is scheduled.' } })
+    expect(service.deliveries).toMatchObject([{ state: 'undelivered' }])
+    expect(await post('advance', { ms: 60_000 })).toEqual(ok({}))
+    expect(clock.now()).toBeGreaterThan(Date.now() + 400_000)
+    expect(await post('resetClock')).toEqual(ok({}))
+    expect(clock.now()).toBeLessThan(Date.now() + 1000)
+  })
+
+  test('loadSeed takes what GET /control/state returned, and reset returns to the start', async () => {
+    const { post, get, client } = await openControl()
+    await client.rewardWallet({ address: `0x${'1'.repeat(40)}`, pid: 'demo', id: 'kept', xp: 5 })
+    const { status, body } = await get('state')
+    expect([status, body]).toMatchObject([200, { awards: [{ id: 'kept' }] }])
+    expect(await post('reset')).toEqual(ok({}))
+    expect((await get('state')).body).toMatchObject({ awards: [] })
+    expect(await post('loadSeed', { seed: body })).toEqual(ok({ unsigned: [] }))
+    expect((await get('state')).body).toEqual(body)
+  })
+})
+
+describe('GET /control/', () => {
+  test('requests returns the records of the service, after the given number', async () => {
+    const { get, client, service } = await openControl()
+    await client.getCampaignInfo({ pid: 'demo' })
+    await client.getUserProgress(LINUS)
+    const all = JSON.parse(JSON.stringify(service.requests))
+    expect(await get('requests')).toEqual(ok(all))
+    expect(await get('requests?after=1')).toEqual(ok([all[1]]))
+    expect(await get('requests?after=2')).toEqual(ok([]))
+    expect(await get('requests?after=x')).toMatchObject({ status: 400, body: { field: 'after' } })
+    expect(await get('deliveries?after=x')).toMatchObject({ status: 400, body: { field: 'after' } })
+  })
+
+  test('state and deliveries hold no secret', async () => {
+    const { url } = await receiver()
+    const { post, get, service } = await openControl()
+    await post('saveWebhook', { urls: [url], secret: 'hidden from programs' })
+    await post('completeTask', { ...LINUS, aid: 'connect-wallet' })
+    await service.settle()
+    for (const path of ['state', 'requests', 'deliveries']) {
+      expect(JSON.stringify(await get(path))).not.toContain('hidden from programs')
+    }
+  })
+})
+
+describe('a request under /control/ is refused', () => {
+  const json = { 'content-type': 'application/json' }
+
+  test.each([
+    ['an unknown action', 'POST', 'nothing', json, '{}', 404, 'There is no action "nothing".'],
+    ['an action of the page', 'POST', 'listUsers', json, '{}', 404, 'There is no action "listUsers".'],
+    ['a name of Object.prototype', 'POST', 'toString', json, '{}', 404, 'There is no action "toString".'],
+    ['a GET of an action', 'GET', 'reset', {}, undefined, 405, 'Use POST.'],
+    ['a POST to a record', 'POST', 'state', json, '{}', 405, 'Use GET.'],
+    ['another content type', 'POST', 'reset', { 'content-type': 'text/plain' }, '{}', 415, 'Send JSON, with'],
+    ['a body that is not JSON', 'POST', 'reset', json, '{', 400, 'The body is not JSON.'],
+    ['a body that is no object', 'POST', 'reset', json, '[]', 400, 'Send a JSON object.'],
+    ['a missing field', 'POST', 'advance', json, '{}', 400, '"ms" must be a value of the type number.'],
+    ['a misspelt field', 'POST', 'advance', json, '{"ms":1,"sec":1}', 400, '"sec" is not a field. The fields are: ms.'],
+    ['a wrong kind', 'POST', 'emit', json, '{"kind":"x","account":"a","item":"i"}', 400, '"kind" must be one of'],
+    ['an unknown kind of fault', 'POST', 'addFault', json, '{"kind":"x"}', 400, "kind must be 'status' or"],
+    ['a cross-site request', 'POST', 'reset', { ...json, origin: 'https://evil.example' }, '{}', 403, 'other origins'],
+  ])('%s', async (_, method, name, headers, body, status, error) => {
+    const { base, service } = await openConsole()
+    service.fail({ kind: 'reset' })
+    const response = await fetch(`${base}/control/${name}`, { method, headers, body: body ?? null })
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
+    expect([response.status, await response.json()]).toEqual([
+      status,
+      expect.objectContaining({ error: expect.stringContaining(error) }),
+    ])
+    if (status === 405) expect(response.headers.get('allow')).toBe(error.slice(4, -1))
+    expect(service.faults).toHaveLength(1)
+  })
+
+  test('a body of more than 64 MB', async () => {
+    const { post } = await openControl()
+    const { status, body } = await post('loadSeed', { seed: 'x'.repeat(64_000_000) })
+    expect([status, body]).toEqual([413, { error: 'Send JSON of at most 64 MB.' }])
+  })
+})
+
+const PAGE = 'docs/local-service.md'
+
+describe('docs/local-service.md', () => {
+  const blocks = [...read(PAGE).matchAll(/^```sh\n([\s\S]*?)^```$/gm)].flatMap(([, block = '']) => block.split('\n\n'))
+  const commands = blocks.map((block) => block.trim()).filter((block) => block.startsWith('curl'))
+
+  test('has a curl line for each action and record, and every line works as it stands', async () => {
+    const { base, service, clock } = await openConsole()
+    const { url } = await receiver(503)
+    const done: string[] = []
+    for (const command of commands) {
+      const name = /\/control\/(\w+)/.exec(command)?.[1] ?? ''
+      service.registerWebhook({ hook_id: 'first', url })
+      if (name === 'redeliver' || name === 'advanceToNextRetry') {
+        service.emit({ kind: 'action_completed', ...LINUS, aid: 'follow' })
+        await service.settle()
+      }
+      const line = command
+        .replace('http://127.0.0.1:4600', base)
+        .replaceAll('http://127.0.0.1:3000/hook', url)
+        .replace('FAULT_KEY', service.faults.at(-1)?.id ?? '')
+        .replace('DELIVERY_ID', service.deliveries.at(-1)?.deliveryId ?? '')
+      const status = "-sS -o /dev/null -w '%{http_code}'"
+      const shell = promisify(execFile)('sh', ['-c', line.replace('curl', `curl ${status}`)], { timeout: 20_000 })
+      expect([command, (await shell).stdout]).toEqual([command, '200'])
+      done.push(name)
+    }
+    expect(clock.now()).toBeLessThan(Date.now() + 1000)
+    expect(new Set(done)).toEqual(new Set([...Object.keys(CONTROL_REQUESTS), 'state', 'requests', 'deliveries']))
+  })
+
+  test('shows examples/test_receiver.py, which passes with a receiver that verifies, and fails otherwise', async () => {
+    const example = read('examples/test_receiver.py').replace(/^"""[\s\S]*?"""\n\n/, '')
+    expect(read(PAGE)).toContain(`\`\`\`python\n${example}\`\`\``)
+    const secret = 'the secret of the environment'
+    const { base } = await openConsole({ secret })
+    const receiver = createWebhookReceiver({ endpoint: 'test', secret, handle: () => {}, onReject: () => {} })
+    for (const [handler, passes] of [
+      [receiver.node, true],
+      [(_: unknown, response: { end(): void }) => response.end(), false],
+    ] as const) {
+      const server = createServer(handler as typeof receiver.node)
+      await once(server.listen(0, '127.0.0.1'), 'listening')
+      onTestFinished(() => void server.close().closeAllConnections())
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+      const run = promisify(execFile)('python3', ['examples/test_receiver.py', url, base], { timeout: 60_000 })
+      if (passes) expect((await run).stdout).toContain('refuses a forged message and accepts the retry')
+      else await expect(run).rejects.toThrow('a forged message: [200]')
+    }
+  })
+})
+
+test('the OpenAPI document describes every action and record, with the fields that the action takes', () => {
+  const { paths } = JSON.parse(read('docs/local-service.openapi.json'))
+  const names = [...Object.keys(CONTROL_REQUESTS), 'state', 'requests', 'deliveries']
+  expect(Object.keys(paths).sort()).toEqual(names.map((name) => `/control/${name}`).sort())
+  for (const [name, { shape }] of Object.entries(CONTROL_REQUESTS)) {
+    const { post } = paths[`/control/${name}`]
+    const { properties, additionalProperties } = post.requestBody.content['application/json'].schema
+    expect([Object.keys(properties), additionalProperties]).toEqual([Object.keys(shape), false])
+    for (const field of Object.values<{ description?: string; $ref?: string }>(properties)) {
+      expect(field.description ?? field.$ref).toMatch(/./)
+    }
+  }
+})
+
+test('the JSON Schema of a seed accepts a saved seed, and refuses a misspelt field and a wrong type', async () => {
+  const { service } = await openConsole()
+  service.registerWebhook({ url: 'http://127.0.0.1:1/' })
+  const schema = z.fromJSONSchema(JSON.parse(read('docs/local-service.seed.schema.json')))
+  const accepts = (seed: unknown): boolean => schema.safeParse(seed).success
+  expect(schema.safeParse(service.exportSeed()).error).toBeUndefined()
+  const wrong = [{ campaign: [] }, { campaigns: [{}] }, { webhooks: [{ url: 7 }] }]
+  expect([accepts({}), ...wrong.map(accepts)]).toEqual([true, false, false, false])
+})

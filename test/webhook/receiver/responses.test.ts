@@ -1,0 +1,52 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import { activity, deliveryOf, WELL_FORMED } from '../signed-message.ts'
+import { observedReceiver } from './observed-receiver.ts'
+
+const ADDRESS = 'http://receiver.test/webhooks/campaign'
+const HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' }
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+async function contentOf(answer: Response): Promise<unknown> {
+  return [answer.status, Object.fromEntries(answer.headers), await answer.json()]
+}
+
+test('the response to an accepted message is not cached', async () => {
+  const { receiver } = observedReceiver()
+  expect(await contentOf(await receiver.fetch(deliveryOf(activity())))).toEqual([
+    200,
+    HEADERS,
+    { ok: true, result: 'handled' },
+  ])
+})
+
+test.each<[status: number, error: string, more: Record<string, string>, request: () => Request]>([
+  [400, 'bad_request', {}, () => deliveryOf('{}')],
+  [401, 'unauthorized', {}, () => deliveryOf(activity(), { secret: 'another' })],
+  [405, 'method_not_allowed', { allow: 'POST' }, () => new Request(ADDRESS)],
+  [413, 'payload_too_large', {}, () => deliveryOf(activity({ team: 'x'.repeat(5000) }))],
+  [500, 'internal_error', {}, () => deliveryOf(activity())],
+  [503, 'unavailable', { 'retry-after': '5' }, () => deliveryOf(activity())],
+])('%d has the error %s, and no other details', async (status, error, more, request) => {
+  const { receiver } = observedReceiver({
+    maxBodyBytes: 5000,
+    handle: () => Promise.reject(new Error('handler')),
+  })
+  if (status === 503) await receiver.close()
+  expect(await contentOf(await receiver.fetch(request()))).toEqual([
+    status,
+    { ...HEADERS, ...more },
+    { ok: false, error },
+  ])
+})
+
+test('408 has the error request_timeout', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  const { receiver } = observedReceiver({ deadlineMs: 400 })
+  const init = { method: 'POST', headers: WELL_FORMED, body: new ReadableStream(), duplex: 'half' } as RequestInit
+  const answer = receiver.fetch(new Request(ADDRESS, init))
+  await vi.advanceTimersByTimeAsync(400)
+  expect(await contentOf(await answer)).toEqual([408, HEADERS, { ok: false, error: 'request_timeout' }])
+})

@@ -1,0 +1,238 @@
+import { randomUUID } from 'node:crypto'
+import type { DeliveryStore } from 'campaign-client/webhook'
+import { type PostgresStore, postgresSchema, postgresStore } from 'campaign-client/webhook/postgres'
+import { redisStore } from 'campaign-client/webhook/redis'
+import { Redis } from 'ioredis'
+import { Pool, type PoolClient } from 'pg'
+import connect, { type TransactionSql } from 'postgres'
+import { createClientPool } from 'redis'
+import { afterAll, beforeAll, describe, expect, type TestContext, test, vi } from 'vitest'
+import type { Database } from '../../databases/database.ts'
+import { postgres } from '../../databases/postgres.ts'
+import { redis } from '../../databases/redis.ts'
+import { skipsWithout } from '../../support/skips-without.ts'
+import { type StallingProxy, startStallingProxy } from '../../support/stalling-proxy.ts'
+import { observedReceiver } from '../receiver/observed-receiver.ts'
+import { activity, deliveryOf } from '../signed-message.ts'
+import { claimed, freshKey } from './store-clock.ts'
+
+// A statement has 3 s, so these tests need more time than the default.
+const SLOW = { timeout: 40_000 }
+const MAX_CONNECTIONS = 4
+const IDLE_TIMEOUT_MS = 1_000
+
+async function proxyTo(database: Database, { onTestFinished }: TestContext): Promise<StallingProxy> {
+  const proxy = await startStallingProxy(database.url)
+  onTestFinished(() => proxy.close())
+  return proxy
+}
+
+/** Opens all connections, makes them silent, and expects that each message of the next attempts is handled once. */
+async function expectHandledAfterSilence(store: DeliveryStore, proxy: StallingProxy): Promise<void> {
+  const { receiver, handled } = observedReceiver({ store, deadlineMs: 20_000 })
+  const deliver = async (messages: readonly unknown[]) =>
+    Promise.all(messages.map(async (message) => (await receiver.fetch(deliveryOf(message))).status))
+  const newMessages = () => Array.from({ length: 2 * MAX_CONNECTIONS }, () => activity())
+  expect(new Set(await deliver(newMessages()))).toEqual(new Set([200]))
+  proxy.silence()
+  const messages = newMessages()
+  await vi.waitFor(async () => expect(new Set(await deliver(messages))).toEqual(new Set([200])), SLOW)
+  expect(handled).toHaveLength(4 * MAX_CONNECTIONS)
+}
+
+describe.skipIf(skipsWithout(redis.name, redis.missing))(
+  'redisStore when connections stay open and silent',
+  SLOW,
+  () => {
+    const prefix = `${randomUUID()}:`
+    let service: Database
+    beforeAll(async () => {
+      service = await redis.start()
+    })
+    afterAll(() => service?.stop())
+
+    test.concurrent('a pool of redis: the next attempts are handled', async (context) => {
+      const proxy = await proxyTo(service, context)
+      const client = createClientPool({ url: proxy.url, disableOfflineQueue: true }, { maximum: MAX_CONNECTIONS })
+      client.on('error', () => undefined)
+      await client.connect()
+      context.onTestFinished(() => client.destroy())
+      await expectHandledAfterSilence(redisStore(client, { prefix }), proxy)
+      // The connections are usable for your own commands.
+      const values = Array.from({ length: 2 * MAX_CONNECTIONS }, () => client.ping())
+      expect(new Set(await Promise.all(values))).toEqual(new Set(['PONG']))
+    })
+
+    test.concurrent('a pool of redis with a keyPrefix: a call rejects after 3 s, and keys have the prefix', async (context) => {
+      const proxy = await proxyTo(service, context)
+      const client = createClientPool({ url: proxy.url, keyPrefix: prefix })
+      client.on('error', () => undefined)
+      await client.connect()
+      context.onTestFinished(() => client.destroy())
+      const store = redisStore(client, { prefix: 'p:' })
+      const key = freshKey()
+      await claimed(store, key, 60_000)
+      expect(await client.exists(`p:${key}`)).toBe(1)
+      proxy.silence()
+      await expect(store.claim(freshKey(), 1000)).rejects.toThrow('redisStore: Redis did not respond within 3000 ms')
+    })
+
+    test.concurrent('ioredis with a socketTimeout: the next attempts are handled', async (context) => {
+      const proxy = await proxyTo(service, context)
+      const options = { enableOfflineQueue: false, maxRetriesPerRequest: 1, socketTimeout: 1000, lazyConnect: true }
+      const client = new Redis(proxy.url, options)
+      client.on('error', () => undefined)
+      await client.connect()
+      context.onTestFinished(() => client.disconnect())
+      await expectHandledAfterSilence(redisStore(client, { prefix }), proxy)
+    })
+
+    test.concurrent('ioredis without a time limit: a call rejects after 3 s', async (context) => {
+      const proxy = await proxyTo(service, context)
+      const client = new Redis(proxy.url, { lazyConnect: true })
+      client.on('error', () => undefined)
+      await client.connect()
+      context.onTestFinished(() => client.disconnect())
+      proxy.silence()
+      const call = redisStore(client, { prefix }).claim(freshKey(), 1000)
+      await expect(call).rejects.toThrow('redisStore: Redis did not respond within 3000 ms')
+    })
+  },
+)
+
+describe.skipIf(skipsWithout(postgres.name, postgres.missing))(
+  'postgresStore when connections stay open and silent',
+  SLOW,
+  () => {
+    const table = `silent_${randomUUID().replaceAll('-', '')}`
+    let service: Database
+    let admin: Pool
+    beforeAll(async () => {
+      service = await postgres.start()
+      admin = new Pool({ connectionString: service.url, max: 2 })
+      await admin.query(postgresSchema(table))
+    })
+    afterAll(async () => {
+      await admin?.query(`DROP TABLE ${table}`)
+      await admin?.end()
+      await service?.stop()
+    })
+
+    const SILENT = /^postgresStore: PostgreSQL did not respond within 3000 ms: /
+
+    async function openPg(context: TestContext, options: { query_timeout?: number } = {}) {
+      const proxy = await proxyTo(service, context)
+      const pool = new Pool({
+        connectionString: proxy.url,
+        max: MAX_CONNECTIONS,
+        connectionTimeoutMillis: 5_000,
+        idle_in_transaction_session_timeout: IDLE_TIMEOUT_MS,
+        ...options,
+      })
+      pool.on('error', () => undefined)
+      context.onTestFinished(() => pool.end())
+      return { proxy, pool, store: postgresStore(pool, { table }) }
+    }
+
+    async function openPostgres(context: TestContext, max: number) {
+      const proxy = await proxyTo(service, context)
+      const connection = { idle_in_transaction_session_timeout: IDLE_TIMEOUT_MS }
+      const sql = connect(proxy.url, { max, prepare: false, fetch_types: false, connection })
+      context.onTestFinished(() => sql.end({ timeout: 0 }))
+      return { proxy, sql, store: postgresStore(sql, { table }) }
+    }
+
+    test.concurrent('pg: the next attempts are handled', async (context) => {
+      const { store, proxy, pool } = await openPg(context)
+      await expectHandledAfterSilence(store, proxy)
+      expect(pool.waitingCount).toBe(0)
+    })
+
+    /** Makes the connection silent inside `runOnce`, and expects that the next calls run on other connections. */
+    async function expectRunsAfterSilence<Tx>(
+      { store, proxy }: { store: PostgresStore<Tx>; proxy: StallingProxy },
+      apply: (tx: Tx) => unknown,
+      words: RegExp,
+    ): Promise<void> {
+      const keys = Array.from({ length: MAX_CONNECTIONS - 1 }, freshKey)
+      await store.runOnce(freshKey(), () => 1)
+      // All transactions that the store permits at once are silent.
+      let begun = 0
+      const silent = keys.map((key) =>
+        store.runOnce(key, async (tx) => {
+          begun++
+          await vi.waitFor(() => expect(begun).toBe(keys.length))
+          proxy.silence()
+          await apply(tx)
+        }),
+      )
+      for (const outcome of await Promise.allSettled(silent)) {
+        expect(outcome).toMatchObject({ reason: { message: expect.stringMatching(words) } })
+      }
+      // The server still holds the keys, until it ends the sessions that are idle in a transaction.
+      for (const key of keys) {
+        const outcome = await vi.waitFor(() => store.runOnce(key, () => 'again'), SLOW)
+        expect(outcome).toEqual({ ran: true, result: 'again' })
+      }
+    }
+
+    test.concurrent('pg: runOnce rejects when COMMIT has no response, and the next attempts run', async (context) => {
+      await expectRunsAfterSilence(await openPg(context), () => undefined, SILENT)
+    })
+
+    test.concurrent('pg with query_timeout: runOnce rejects when a query of its function has no response', async (context) => {
+      const opened = await openPg(context, { query_timeout: 1000 })
+      await expectRunsAfterSilence<PoolClient>(opened, (tx) => tx.query('SELECT 1'), /timeout/)
+    })
+
+    test.concurrent('postgres: runOnce rejects when COMMIT has no response, and the next attempts run', async (context) => {
+      await expectRunsAfterSilence(await openPostgres(context, 3 * MAX_CONNECTIONS), () => undefined, SILENT)
+    })
+
+    test.concurrent('postgres: a call rejects after 3 s, and gives its permit back', async (context) => {
+      const { store, proxy } = await openPostgres(context, MAX_CONNECTIONS)
+      await claimed(store, freshKey(), 1000)
+      proxy.silence()
+      await expect(store.claim(freshKey(), 1000)).rejects.toThrow(SILENT)
+    })
+
+    test.concurrent.for([
+      ['pg', (context: TestContext) => openPg(context)],
+      ['postgres', (context: TestContext) => openPostgres(context, MAX_CONNECTIONS)],
+    ] as const)(
+      '%s: a function that takes longer than maxRunMs is rolled back, and its permit given back',
+      async ([, open], context) => {
+        const opened = await open(context)
+        const store = postgresStore(...limited(opened)) as PostgresStore<PoolClient | TransactionSql>
+        const key = freshKey()
+        const hanging = Array.from({ length: MAX_CONNECTIONS - 1 }, (_, index) =>
+          store.runOnce(`${key}${index}`, () => new Promise(() => {})),
+        )
+        const message = 'the function of runOnce took longer than 200 ms (maxRunMs), so nothing was committed'
+        for (const outcome of await Promise.allSettled(hanging)) expect(outcome).toMatchObject({ reason: { message } })
+        for (const index of hanging.keys()) {
+          expect(await store.runOnce(`${key}${index}`, () => 1)).toEqual({ ran: true, result: 1 })
+        }
+      },
+    )
+
+    const limited = (opened: object) =>
+      [Reflect.get(opened, 'pool') ?? Reflect.get(opened, 'sql'), { table, maxRunMs: 200 }] as [Pool, object]
+
+    test.concurrent('a function that takes longer than 3 s runs', async (context) => {
+      const { store } = await openPg(context)
+      const outcome = await store.runOnce(freshKey(), (tx) => tx.query('SELECT pg_sleep(3.5)').then(() => 'done'))
+      expect(outcome).toEqual({ ran: true, result: 'done' })
+    })
+
+    test.concurrent('runOnce rejects when another call holds its key for longer than 3 s', async (context) => {
+      const { store } = await openPg(context)
+      const key = freshKey()
+      const first = store.runOnce(key, (tx) => tx.query('SELECT pg_sleep(4)'))
+      const second = store.runOnce(key, () => expect.unreachable())
+      await expect(Promise.race([first, second])).rejects.toThrow(SILENT)
+      expect((await first).ran).toBe(true)
+      expect(await store.runOnce(key, () => expect.unreachable())).toEqual({ ran: false })
+    })
+  },
+)

@@ -1,0 +1,512 @@
+import { mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { ConfigurationError } from 'campaign-client'
+import {
+  type SqliteDatabase,
+  type SqliteStore,
+  type SqliteStoreOptions,
+  sqliteSchema,
+  sqliteStore,
+} from 'campaign-client/webhook/sqlite'
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { betterSqlite3Missing, openBetterSqlite3, sqliteFolder } from '../../databases/sqlite.ts'
+import { observedReceiver } from '../receiver/observed-receiver.ts'
+import { activity, deliveryOf } from '../signed-message.ts'
+import { storeContract } from './contract.ts'
+import { claimed, freshKey, waitOnStoreClock } from './store-clock.ts'
+
+const folder = sqliteFolder()
+afterAll(() => folder.remove())
+
+const openNode = (path: string): SqliteDatabase => new DatabaseSync(path)
+
+/** The clients, and the settings that change the types of rows. */
+const clients: Readonly<Record<string, { open: (path: string) => SqliteDatabase; skipped?: boolean }>> = {
+  'a DatabaseSync of node:sqlite': { open: openNode },
+  'a DatabaseSync that returns arrays and bigints': {
+    open: (path) => new DatabaseSync(path, { returnArrays: true, readBigInts: true } as object),
+  },
+  'a Database of better-sqlite3': {
+    open: openBetterSqlite3,
+    skipped: betterSqlite3Missing,
+  },
+  'a Database of better-sqlite3 with safe integers': {
+    open: (path) => openBetterSqlite3(path).defaultSafeIntegers(true),
+    skipped: betterSqlite3Missing,
+  },
+}
+
+describe('sqliteStore over a path', () => {
+  let path: string
+  beforeAll(() => {
+    path = folder.file()
+  })
+  const stores: SqliteStore<SqliteDatabase>[] = []
+  const open = (options?: SqliteStoreOptions) => {
+    const store = sqliteStore(path, options)
+    stores.push(store)
+    return store
+  }
+  afterAll(() => {
+    for (const store of stores) store.close()
+  })
+
+  storeContract(open)
+  runOnceContract(open, () => path)
+})
+
+describe.each(Object.entries(clients))('sqliteStore over %s', (_, { open, skipped }) => {
+  describe.skipIf(skipped === true)('that you opened', () => {
+    let path: string
+    let databases: SqliteDatabase[]
+    beforeAll(() => {
+      path = folder.file()
+      // Two connections, like two processes.
+      databases = [open(path), open(path)]
+      databases[0]?.exec(`PRAGMA journal_mode = WAL; ${sqliteSchema()}`)
+    })
+    afterAll(() => {
+      for (const database of databases) database.close()
+    })
+    let opened = 0
+    const openStore = (options?: SqliteStoreOptions) =>
+      sqliteStore(databases[opened++ % databases.length] as SqliteDatabase, options)
+
+    storeContract(() => openStore())
+    runOnceContract(openStore, () => path)
+
+    test('close() leaves the database open', async () => {
+      const store = openStore()
+      store.close()
+      await claimed(store, freshKey(), 1000)
+    })
+
+    test('a database that another connection locks is tried again, and the event loop is free meanwhile', async () => {
+      const [own, other] = databases as [SqliteDatabase, SqliteDatabase]
+      own.exec('PRAGMA busy_timeout = 4321')
+      other.exec('BEGIN IMMEDIATE')
+      const claim = sqliteStore(own).claim(freshKey(), 1000)
+      for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
+      other.exec('COMMIT')
+      expect(await claim).toMatchObject({ state: 'claimed' })
+      const timeout = Object.values(own.prepare('PRAGMA busy_timeout').get() as object)
+      expect(timeout.map(Number)).toEqual([4321])
+    })
+
+    test('a call inside your own transaction is refused, and the transaction stays open', async () => {
+      const [own] = databases as [SqliteDatabase]
+      const store = sqliteStore(own)
+      const key = freshKey()
+      own.exec('BEGIN')
+      for (const call of [() => store.claim(key, 1000), () => store.runOnce(key, () => expect.unreachable())]) {
+        await expect(call()).rejects.toThrow(/^sqliteStore: your database is inside a transaction\. Do not await/)
+      }
+      own.exec('COMMIT')
+      await claimed(store, key, 1000)
+    })
+  })
+})
+
+/** The tests of `runOnce`. */
+function runOnceContract(
+  openStore: (options?: SqliteStoreOptions) => SqliteStore<SqliteDatabase>,
+  pathOf: () => string,
+): void {
+  describe('runOnce', () => {
+    let reader: DatabaseSync
+    beforeAll(() => {
+      reader = new DatabaseSync(pathOf())
+      reader.exec('PRAGMA busy_timeout = 5000; CREATE TABLE IF NOT EXISTS applied (key TEXT NOT NULL)')
+    })
+    afterAll(() => reader.close())
+    const apply = (db: SqliteDatabase, key: string) => {
+      db.prepare('INSERT INTO applied (key) VALUES (?)').run(key)
+    }
+    const timesApplied = (key: string) =>
+      reader.prepare('SELECT count(*) AS times FROM applied WHERE key = ?').get(key)?.times
+
+    test('commits the writes and the key together, once', async () => {
+      const key = freshKey()
+      const first = await openStore().runOnce(key, (db) => {
+        apply(db, key)
+        expect(timesApplied(key)).toBe(0)
+        return ['rows', 3]
+      })
+      expect(first).toEqual({ ran: true, result: ['rows', 3] })
+      expect(await openStore().runOnce(key, () => expect.unreachable())).toEqual({ ran: false })
+      expect(timesApplied(key)).toBe(1)
+    })
+
+    test('runs one of 20 concurrent calls', async () => {
+      const key = freshKey()
+      const stores = [openStore(), openStore()]
+      const outcomes = await Promise.all(
+        Array.from({ length: 20 }, (_, index) => stores[index % 2]?.runOnce(key, (db) => apply(db, key))),
+      )
+      expect(outcomes.filter((outcome) => outcome?.ran)).toHaveLength(1)
+      expect(timesApplied(key)).toBe(1)
+    })
+
+    test('rethrows the error of its function, rolls back, and runs again on the next call', async () => {
+      const store = openStore()
+      const key = freshKey()
+      const reason = new Error('the function failed')
+      const failing = store.runOnce(key, (db) => {
+        apply(db, key)
+        throw reason
+      })
+      await expect(failing).rejects.toBe(reason)
+      expect(timesApplied(key)).toBe(0)
+      expect((await store.runOnce(key, (db) => apply(db, key))).ran).toBe(true)
+      expect(timesApplied(key)).toBe(1)
+    })
+
+    test('refuses an async function before it is called', async () => {
+      const store = openStore()
+      const key = freshKey()
+      const called = vi.fn()
+      const running = store.runOnce(key, async () => called())
+      await expect(running).rejects.toThrow(TypeError)
+      await expect(running).rejects.toThrow(/^the function of runOnce must be synchronous/)
+      expect(called).not.toHaveBeenCalled()
+      expect((await store.runOnce(key, () => 1)).ran).toBe(true)
+    })
+
+    test.each([
+      ['resolves', () => Promise.resolve()],
+      ['rejects', () => Promise.reject(new Error('later'))],
+      ['is a thenable', () => Object.fromEntries([['then', (done: (value: number) => void) => done(1)]])],
+    ])('rolls back after a function that returns a promise which %s', async (_, promise) => {
+      const store = openStore()
+      const key = freshKey()
+      const running = store.runOnce(key, (db) => {
+        apply(db, key)
+        return promise()
+      })
+      await expect(running).rejects.toThrow(TypeError)
+      expect(timesApplied(key)).toBe(0)
+      expect((await store.runOnce(key, () => 1)).ran).toBe(true)
+    })
+
+    test.each([
+      ['ROLLBACK', ['ROLLBACK'], 0],
+      ['COMMIT', ['COMMIT'], 1],
+      ['a ROLLBACK and a BEGIN', ['ROLLBACK', 'BEGIN'], 0],
+      ['a COMMIT and a BEGIN', ['COMMIT', 'BEGIN'], 1],
+    ])('rejects after its function executed %s', async (_, statements, times) => {
+      const store = openStore()
+      const key = freshKey()
+      const running = store.runOnce(key, (db) => {
+        apply(db, key)
+        for (const statement of statements) db.exec(statement)
+      })
+      await expect(running).rejects.toThrow(/^the function of runOnce committed or rolled back, .* return to commit$/)
+      expect(timesApplied(key)).toBe(times)
+      expect((await store.runOnce(key, (db) => apply(db, key))).ran).toBe(times === 0)
+      expect(timesApplied(key)).toBe(1)
+    })
+
+    test('permits savepoints in its function', async () => {
+      const key = freshKey()
+      const outcome = await openStore().runOnce(key, (db) => {
+        apply(db, key)
+        db.exec('SAVEPOINT before')
+        apply(db, key)
+        db.exec('ROLLBACK TO before; RELEASE before')
+      })
+      expect(outcome.ran).toBe(true)
+      expect(timesApplied(key)).toBe(1)
+    })
+
+    test('refuses a call of the store in its function', async () => {
+      const store = openStore()
+      const nested: Promise<unknown>[] = []
+      await store.runOnce(freshKey(), () => {
+        nested.push(store.runOnce(freshKey(), () => 1).catch((error: Error) => error.message))
+      })
+      expect(await nested[0]).toMatch(/inside a transaction/)
+    })
+
+    test('and a claim with the same key are independent', async () => {
+      const store = openStore()
+      const key = freshKey()
+      const token = await claimed(store, key, 60_000)
+      expect((await store.runOnce(key, () => 1)).ran).toBe(true)
+      expect((await store.claim(key, 60_000)).state).toBe('busy')
+      await store.release(key, token)
+      expect((await store.runOnce(key, () => 1)).ran).toBe(false)
+      await claimed(store, key, 60_000)
+    })
+
+    test('forgets a key after runOnceRetainMs, and keeps it forever with Infinity', async () => {
+      const brief = openStore({ runOnceRetainMs: 1 })
+      const key = freshKey()
+      expect((await brief.runOnce(key, () => 1)).ran).toBe(true)
+      await expect.poll(async () => (await brief.runOnce(key, () => 1)).ran).toBe(true)
+      const kept = freshKey()
+      expect((await openStore({ runOnceRetainMs: Infinity }).runOnce(kept, () => 1)).ran).toBe(true)
+      await brief.prune(1_000_000)
+      expect((await brief.runOnce(kept, () => 2)).ran).toBe(false)
+    })
+
+    test('remembers a key for 365 days by default', async () => {
+      const key = freshKey()
+      await openStore().runOnce(key, () => 1)
+      const days = "CAST(round((expires_at / 1000 - unixepoch('now')) / 86400.0) AS INTEGER)"
+      const row = reader.prepare(`SELECT ${days} AS days FROM campaign_deliveries WHERE key = ?`).get(key)
+      expect(row?.days).toBe(365)
+    })
+
+    test('refuses a malformed key', async () => {
+      for (const bad of ['', 'a\0b', '\udc00']) {
+        await expect(openStore().runOnce(bad, () => expect.unreachable())).rejects.toThrow(TypeError)
+      }
+    })
+
+    test('accepts a key of any length', async () => {
+      const long = freshKey() + '漢'.repeat(100_000)
+      expect((await openStore().runOnce(long, () => 1)).ran).toBe(true)
+      expect((await openStore().runOnce(`${long}x`, () => 1)).ran).toBe(true)
+      expect((await openStore().runOnce(long, () => 1)).ran).toBe(false)
+    })
+  })
+}
+
+describe('the file of sqliteStore', () => {
+  const open = (path: string) => {
+    const store = sqliteStore(path)
+    onTestFinished(() => store.close())
+    return store
+  }
+
+  test('is created at the first use, in WAL mode with synchronous = FULL', async () => {
+    const path = folder.file()
+    const store = open(path)
+    expect(() => statSync(path)).toThrow(/ENOENT/)
+    const outcome = await store.runOnce(freshKey(), (db) =>
+      ['journal_mode', 'synchronous', 'busy_timeout'].flatMap((name) =>
+        Object.values(db.prepare(`PRAGMA ${name}`).get() as object),
+      ),
+    )
+    expect(outcome).toEqual({ ran: true, result: ['wal', 2, 0] })
+  })
+
+  test('keeps its records after it was closed', async () => {
+    const path = folder.file()
+    const first = open(path)
+    const key = freshKey()
+    await first.complete(key, await claimed(first, key, 60_000), 60_000)
+    first.close()
+    await expect(first.claim(key, 60_000)).rejects.toThrow('sqliteStore: the store is closed')
+    first.close()
+    expect(await open(path).claim(key, 60_000)).toEqual({ state: 'done' })
+  })
+
+  test('can be shared by stores with different tables', async () => {
+    const path = folder.file()
+    const key = freshKey()
+    for (const table of ['orders', 'Order_2']) {
+      const store = sqliteStore(path, { table })
+      onTestFinished(() => store.close())
+      await claimed(store, key, 60_000)
+    }
+  })
+
+  test('can be opened for the first time by many stores at once', async () => {
+    const path = folder.file()
+    const key = freshKey()
+    const claims = await Promise.all(Array.from({ length: 10 }, () => open(path).claim(key, 60_000)))
+    expect(claims.filter(({ state }) => state === 'claimed')).toHaveLength(1)
+  })
+
+  test.each([
+    ['in a missing folder', () => undefined, /: its folder must exist/],
+    ['that is a folder', (path: string) => mkdirSync(path), /: its folder must exist, and the file must be writable$/],
+    ['that is no database', (path: string) => writeFileSync(path, 'address,xp\n'.repeat(100)), /not a database/],
+  ])('%s is an error that names the file, at every call', async (name, create, words) => {
+    const path = name === 'in a missing folder' ? `${folder.file()}/file.db` : folder.file()
+    create(path)
+    const store = open(path)
+    for (let call = 0; call < 2; call++) {
+      const error = await store.claim(freshKey(), 1000).catch((reason: Error) => reason)
+      expect(error).toMatchObject({ message: expect.stringMatching(words), cause: expect.any(Error) })
+      expect((error as Error).message).toContain(`sqliteStore can't use the file ${path}: `)
+    }
+  })
+
+  test('that becomes usable is used', async () => {
+    const path = `${folder.file()}/later/file.db`
+    const store = open(path)
+    await expect(store.claim(freshKey(), 1000)).rejects.toThrow(/can't use the file/)
+    mkdirSync(dirname(path), { recursive: true })
+    await claimed(store, freshKey(), 1000)
+  })
+
+  describe('while another connection holds its lock', () => {
+    afterEach(() => {
+      vi.useRealTimers()
+    })
+
+    async function lockedStore(openOther: (path: string) => SqliteDatabase = openNode) {
+      const path = folder.file()
+      const store = open(path)
+      await claimed(store, freshKey(), 1000)
+      const other = openOther(path)
+      onTestFinished(() => other.close())
+      other.exec('BEGIN IMMEDIATE')
+      return { store, other }
+    }
+
+    test('calls reject after 5 s', async () => {
+      const { store, other } = await lockedStore()
+      vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] })
+      const outcome = store.claim(freshKey(), 1000).catch((error: Error) => error)
+      await vi.advanceTimersByTimeAsync(4_800)
+      other.exec('COMMIT; BEGIN IMMEDIATE')
+      await vi.advanceTimersByTimeAsync(400)
+      expect(await outcome).toMatchObject({
+        message: 'sqliteStore: the database is busy: another connection has locked it for 5000 ms',
+        cause: expect.objectContaining({ message: 'database is locked' }),
+      })
+    })
+
+    test('the receiver responds with 503 when its deadline is over, and handles the message afterwards', async () => {
+      const { store, other } = await lockedStore()
+      const { receiver, handled } = observedReceiver({ store, deadlineMs: 100 })
+      const message = activity()
+      expect((await receiver.fetch(deliveryOf(message))).status).toBe(503)
+      expect(handled).toHaveLength(0)
+      other.exec('COMMIT')
+      await expect.poll(async () => (await receiver.fetch(deliveryOf(message))).status).toBe(200)
+      expect(handled).toHaveLength(1)
+    })
+
+    test('runOnce calls its function once, after the lock is free', async () => {
+      const { store, other } = await lockedStore()
+      let calls = 0
+      const running = store.runOnce(freshKey(), () => ++calls)
+      await new Promise((resolve) => setImmediate(resolve))
+      expect(calls).toBe(0)
+      other.exec('COMMIT')
+      expect(await running).toEqual({ ran: true, result: 1 })
+    })
+
+    test('a store that is closed rejects', async () => {
+      const { store } = await lockedStore()
+      const waiting = store.claim(freshKey(), 1000)
+      store.close()
+      await expect(waiting).rejects.toThrow('sqliteStore: the store is closed')
+    })
+  })
+})
+
+test('a reader that delays the commit of a database without WAL loses no work, and doubles none', async () => {
+  const path = folder.file()
+  const [own, reader] = [new DatabaseSync(path), new DatabaseSync(path)]
+  onTestFinished(() => {
+    own.close()
+    reader.close()
+  })
+  own.exec(`PRAGMA journal_mode = DELETE; ${sqliteSchema()} CREATE TABLE applied (key TEXT)`)
+  reader.exec('BEGIN; SELECT * FROM applied')
+  const store = sqliteStore(own)
+  const running = store.runOnce(freshKey(), (db) => db.exec("INSERT INTO applied VALUES ('a')"))
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(own.prepare('SELECT count(*) AS times FROM applied').get()?.times).toBe(0)
+  reader.exec('COMMIT')
+  expect((await running).ran).toBe(true)
+  expect(reader.prepare('SELECT count(*) AS times FROM applied').get()?.times).toBe(1)
+})
+
+describe('a table whose trigger drops inserts', () => {
+  test('makes claim and runOnce reject', async () => {
+    const database = new DatabaseSync(':memory:')
+    onTestFinished(() => database.close())
+    database.exec(`${sqliteSchema()}
+      CREATE TRIGGER dropping BEFORE INSERT ON campaign_deliveries BEGIN SELECT RAISE(IGNORE); END`)
+    const store = sqliteStore(database)
+    const words = /^sqliteStore: the database did not store the record, .* drops inserts: remove it$/
+    await expect(store.claim('key', 1000)).rejects.toThrow(words)
+    await expect(store.runOnce('key', () => expect.unreachable())).rejects.toThrow(words)
+  })
+})
+
+describe('prune', () => {
+  test('deletes only expired rows, up to the limit', async () => {
+    const database = new DatabaseSync(':memory:')
+    onTestFinished(() => database.close())
+    database.exec(sqliteSchema())
+    const brief = sqliteStore(database, { runOnceRetainMs: 1 })
+    const store = sqliteStore(database)
+    for (let index = 0; index < 7; index++) await store.complete(freshKey(), 'token', 1)
+    for (let index = 0; index < 2; index++) await brief.runOnce(freshKey(), () => 1)
+    await claimed(store, freshKey(), 1)
+    const [held, done, ran] = [freshKey(), freshKey(), freshKey()]
+    await claimed(store, held, 60_000)
+    await store.complete(done, 'token', 60_000)
+    await store.runOnce(ran, () => 1)
+    const clock = folder.file()
+    const other = sqliteStore(clock)
+    await waitOnStoreClock(other, 1)
+    other.close()
+
+    expect(await store.prune(4)).toBe(4)
+    expect(await store.prune(1)).toBe(1)
+    expect(await store.prune()).toBe(5)
+    expect(await store.prune()).toBe(0)
+    expect((await store.claim(held, 1)).state).toBe('busy')
+    expect((await store.claim(done, 1)).state).toBe('done')
+    expect((await store.runOnce(ran, () => 1)).ran).toBe(false)
+  })
+
+  test.each([0, -1, 1.5, Number.NaN, Infinity, '5' as unknown as number])('refuses a limit of %s', async (limit) => {
+    await expect(sqliteStore(new DatabaseSync(':memory:')).prune(limit)).rejects.toThrow(RangeError)
+  })
+})
+
+describe('the arguments of sqliteStore', () => {
+  test.each([
+    ['nothing', undefined],
+    ['null', null],
+    ['an empty path', ''],
+    ['a URL', new URL('file:///deliveries.db')],
+    ['an object with only exec', { exec: () => undefined }],
+  ])('%s is refused', (_, database) => {
+    expect(() => sqliteStore(database as string)).toThrow(TypeError)
+    expect(() => sqliteStore(database as string)).toThrow(
+      /^sqliteStore: the database must be the path of a file, a DatabaseSync of node:sqlite or a Database of "better-sqlite3"; got /,
+    )
+  })
+
+  test.each(['', 'a b', 'a"b', 'a.b', '1a', 'ä', 'a\n', 'sqlite_stat1', 'a'.repeat(64), 5 as unknown as string])(
+    'the table %j is refused',
+    (table) => {
+      expect(() => sqliteStore('x.db', { table })).toThrow(/^sqliteStore: table must be a name/)
+      expect(() => sqliteSchema(table)).toThrow(TypeError)
+      expect(() => sqliteSchema(table)).toThrow(/^sqliteSchema: the table must be a name/)
+    },
+  )
+
+  test('a misspelt option is refused', () => {
+    expect(() => sqliteStore('x.db', { tableName: 'x' } as SqliteStoreOptions)).toThrow(
+      'sqliteStore: tableName is not an option; the options are table, runOnceRetainMs',
+    )
+  })
+
+  test.each([0, -1, Number.NaN, -Infinity, '1' as unknown as number])('a runOnceRetainMs of %s is refused', (value) => {
+    expect(() => sqliteStore('x.db', { runOnceRetainMs: value })).toThrow(
+      /^sqliteStore: runOnceRetainMs must be a number of milliseconds above 0/,
+    )
+  })
+
+  test('a path is refused where node:sqlite is missing, with the version that has it', () => {
+    vi.spyOn(process, 'getBuiltinModule').mockImplementation(() => undefined as never)
+    onTestFinished(() => void vi.restoreAllMocks())
+    expect(() => sqliteStore('x.db')).toThrow(ConfigurationError)
+    expect(() => sqliteStore('x.db')).toThrow(/^sqliteStore with a path needs node:sqlite: Node\.js 22\.13 or newer/)
+    expect(() =>
+      sqliteStore({ exec: () => undefined, prepare: () => expect.unreachable(), close: () => undefined }),
+    ).not.toThrow()
+  })
+})
