@@ -437,7 +437,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     await messagesReceived(1)
     const page = await open(`${url}/webhooks`)
     await page.getByRole('link', { name: /reward_claimed to .*, waiting/ }).click()
-    expect(await page.locator('.timeline li').count()).toBe(2)
+    await expect.poll(() => page.locator('.timeline li').count()).toBe(2)
     await page.goto(`${url}/clock`)
     for (let retries = 1; retries <= 4; retries++) {
       await page.getByRole('button', { name: 'To the next retry' }).click()
@@ -453,7 +453,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     await pane.getByRole('link', { name: 'reward_claimed' }).click()
     await pane.getByText('redelivered').first().waitFor()
     // A delivered or undelivered message lists only the attempts that were made.
-    expect(await page.locator('.timeline li').count()).toBe(5)
+    await expect.poll(() => page.locator('.timeline li').count()).toBe(5)
     await pane.getByRole('link', { name: 'rewardWallet' }).click()
     await page.waitForURL(/\/requests\/1$/)
     await pane.getByText('Messages that followed').waitFor()

@@ -50,7 +50,7 @@ test('examples/webhook-worker.ts awards once when a message reaches several isol
   const service = createCampaignService()
   vi.stubGlobal('fetch', service.fetch)
   onTestFinished(() => void vi.unstubAllGlobals())
-  const warnings = vi.spyOn(console, 'warn').mockImplementation(() => {})
+  const errors = vi.spyOn(console, 'error').mockImplementation(() => {})
   const env = {
     CAMPAIGN_BASE_URL: 'https://service.example/api/v1',
     CAMPAIGN_ACCESS_TOKEN: 'a-token',
@@ -71,7 +71,7 @@ test('examples/webhook-worker.ts awards once when a message reaches several isol
   expect((await first.fetch(new Request('https://partner.example/'), env, context)).status).toBe(404)
   await Promise.all(work)
   expect(service.state.awards.map(({ id, xp }) => `${id} ${xp}`)).toEqual(['quest-bonus:m-2 50'])
-  const refused = warnings.mock.calls.filter(([text]) => String(text).startsWith('quest-bonus:m-2 was refused'))
+  const refused = errors.mock.calls.filter(([text]) => String(text).startsWith('quest-bonus:m-2 was refused'))
   expect(refused).toHaveLength(1)
 })
 
@@ -97,7 +97,7 @@ test.each(['hono', 'next', 'lambda'])(
   'examples/webhook-%s.ts can be imported without a secret; a message then causes a 503 and a warning',
   async (name) => {
     vi.stubEnv('CAMPAIGN_WEBHOOK_SECRET', undefined)
-    const warnings = vi.spyOn(console, 'warn').mockImplementation(() => {})
+    const errors = vi.spyOn(console, 'error').mockImplementation(() => {})
     const { default: app, POST, handler } = await import(`../../../examples/webhook-${name}.ts`)
     const answer = handler ? await handler(lambdaEvent()) : await (POST ?? app.fetch)(deliveryOf(message))
     expect(answer.statusCode ?? answer.status).toBe(503)
