@@ -29,7 +29,7 @@ export default async function (rivalIndex: number): Promise<Subject> {
     title: 'One call',
     about:
       'CPU time of the calling process for one GET over loopback, as a ratio to `fetch` with `JSON.parse`. Every call builds ' +
-      `the URL and parses the answer. ${OURS} and ${OURS_ON_NODE} (the same client with \`nodeTransport()\`) also check arguments and data. ` +
+      `the URL and parses the response. ${OURS} and ${OURS_ON_NODE} (the same client with \`nodeTransport()\`) also check arguments and data. ` +
       'The server stays awake, so that no client pays for waking it.',
     measure: 'ratio',
     groups,

@@ -107,11 +107,11 @@ export function httpClients(origin: string, tasks: number): readonly HttpClient[
   ]
 }
 
-/** @throws Error when a client does not return the complete answer */
+/** @throws Error when a client does not return the complete response */
 export async function checkClients(clients: readonly HttpClient[], tasks: number): Promise<void> {
   for (const { name, call } of clients) {
-    const answer = (await call()) as { data?: { actions: unknown[] }; actions?: unknown[] }
-    const actions = (answer.data ?? answer).actions
+    const response = (await call()) as { data?: { actions: unknown[] }; actions?: unknown[] }
+    const actions = (response.data ?? response).actions
     if (actions?.length !== tasks) throw new Error(`${name} returned ${actions?.length} of ${tasks} tasks`)
   }
 }

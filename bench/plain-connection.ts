@@ -3,11 +3,11 @@ import { connect, type Socket } from 'node:net'
 
 const END_OF_HEAD = '\r\n\r\n'
 
-/** A connection that sends prepared requests. To save CPU time, it reads only the status and the end of an answer. */
+/** A connection that sends prepared requests. To save CPU time, it reads only the status and the end of a response. */
 export class PlainConnection {
   readonly #socket: Socket
   #received = ''
-  #answered: (status: number) => void = () => undefined
+  #responded: (status: number) => void = () => undefined
   #failed: (reason: unknown) => void = () => undefined
 
   private constructor(socket: Socket) {
@@ -25,10 +25,10 @@ export class PlainConnection {
     return new PlainConnection(socket)
   }
 
-  /** Sends a request. Resolves to the status when the answer is complete. */
+  /** Sends a request. Resolves to the status when the response is complete. */
   send(request: Uint8Array): Promise<number> {
     return new Promise((resolve, reject) => {
-      this.#answered = resolve
+      this.#responded = resolve
       this.#failed = reject
       this.#socket.write(request)
     })
@@ -44,12 +44,12 @@ export class PlainConnection {
     if (head === -1 || !isComplete(this.#received, head + END_OF_HEAD.length)) return
     const status = Number(this.#received.slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length))
     this.#received = ''
-    this.#answered(status)
+    this.#responded(status)
   }
 }
 
 /** Whether the body that begins at `start` is complete. */
-function isComplete(answer: string, start: number): boolean {
-  const length = /\r\ncontent-length: (\d+)/i.exec(answer)?.[1]
-  return length === undefined ? answer.endsWith(`\r\n0${END_OF_HEAD}`) : answer.length >= start + Number(length)
+function isComplete(text: string, start: number): boolean {
+  const length = /\r\ncontent-length: (\d+)/i.exec(text)?.[1]
+  return length === undefined ? text.endsWith(`\r\n0${END_OF_HEAD}`) : text.length >= start + Number(length)
 }

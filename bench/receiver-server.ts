@@ -1,6 +1,6 @@
 /**
  * Child process: a webhook receiver. Arguments: its kind and the URL of its store. Sends its port to the parent, and its
- * resource use in answer to every message.
+ * resource use in response to every message.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { createServer, type RequestListener } from 'node:http'

@@ -152,7 +152,7 @@ class Receiver {
       const connection = idle.pop() as PlainConnection
       const sent = performance.now()
       const status = await connection.send(requests.pop() as Buffer)
-      if (status !== 200) throw new Error(`${this.name} answered ${status}`)
+      if (status !== 200) throw new Error(`${this.name} responded with ${status}`)
       times.push((performance.now() - sent) * 1_000)
       idle.push(connection)
     }).finally(sleep)

@@ -1,14 +1,14 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
 
-/** Reads the answer to a node:http request as text. */
+/** Reads the response to a node:http request as text. */
 export function responseText(request: ClientRequest): Promise<string> {
   return new Promise((resolve, reject) => {
     request.on('error', reject)
-    request.on('response', (answer: IncomingMessage) => {
+    request.on('response', (response: IncomingMessage) => {
       const chunks: Buffer[] = []
-      answer.on('data', (chunk: Buffer) => chunks.push(chunk))
-      answer.on('end', () => resolve(Buffer.concat(chunks).toString()))
-      answer.on('error', reject)
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('end', () => resolve(Buffer.concat(chunks).toString()))
+      response.on('error', reject)
     })
   })
 }

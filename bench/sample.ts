@@ -18,5 +18,5 @@ export function progressWith(tasks: number): UserProgress {
   }
 }
 
-/** Returns the body of an answer with {@link progressWith}. */
-export const answerWith = (tasks: number): string => JSON.stringify({ success: true, data: progressWith(tasks) })
+/** Returns the body of a response with {@link progressWith}. */
+export const responseWith = (tasks: number): string => JSON.stringify({ success: true, data: progressWith(tasks) })

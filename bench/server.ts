@@ -1,17 +1,17 @@
 /**
- * Child process: answers `/<tasks>/…` with the progress of a user with that number of tasks. Sends its port to the parent.
+ * Child process: responds to `/<tasks>/…` with the progress of a user with that number of tasks. Sends its port to the parent.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { answerWith } from './sample.ts'
+import { responseWith } from './sample.ts'
 import { stayAwake } from './stay-awake.ts'
 
-const answers = new Map<string, Buffer>()
+const bodies = new Map<string, Buffer>()
 
 const server = createServer((request, response) => {
   const tasks = request.url?.split('/')[1] ?? ''
-  const body = answers.get(tasks) ?? Buffer.from(answerWith(Number(tasks)))
-  answers.set(tasks, body)
+  const body = bodies.get(tasks) ?? Buffer.from(responseWith(Number(tasks)))
+  bodies.set(tasks, body)
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length })
   response.end(body)
 })

@@ -116,5 +116,5 @@ await client
 service.emit({ kind: 'action_completed', ...ada, aid: 'follow' })
 await clock.advance(0)
 
-// Answer the route `/metrics` of your program with this text.
+// Serve this text at the route `/metrics` of your program.
 console.log(await registry.metrics())

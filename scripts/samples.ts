@@ -11,16 +11,16 @@ export function callWithSample(client: CampaignClient, operation: OperationName)
 }
 
 export interface Samples {
-  /** The body of a successful answer. */
-  readonly answers: ReadonlyMap<OperationName, unknown>
+  /** The body of a successful response. */
+  readonly responses: ReadonlyMap<OperationName, unknown>
   /** The body of a webhook message. */
   readonly messages: Readonly<Record<'action_completed' | 'quest_completed', unknown>>
 }
 
-/** Records the answers of the local service to the example requests. The seed makes generated IDs reproducible. */
+/** Records the responses of the local service to the example requests. The seed makes generated IDs reproducible. */
 export async function recordSamples(): Promise<Samples> {
   const service = createCampaignService({ idSeed: 'openapi', deliver: () => new Response(null) })
-  const answers = new Map<OperationName, unknown>()
+  const responses = new Map<OperationName, unknown>()
   for (const operation of Object.keys(endpoints) as OperationName[]) {
     const client = new CampaignClient({
       baseUrl: 'https://service.example/api/v1',
@@ -28,7 +28,7 @@ export async function recordSamples(): Promise<Samples> {
       webhookRegistrationPath: 'webhook',
       fetch: async (input, init) => {
         const response = await service.fetch(input, init)
-        answers.set(operation, await response.clone().json())
+        responses.set(operation, await response.clone().json())
         return response
       },
     })
@@ -38,7 +38,7 @@ export async function recordSamples(): Promise<Samples> {
   const user = { account: 'ada', platform: 'discord', pid: 'demo' }
   const message = (body: string): unknown => JSON.parse(body)
   return {
-    answers,
+    responses,
     messages: {
       action_completed: message(service.emit({ ...user, kind: 'action_completed', aid: 'follow' }).body),
       quest_completed: message(service.emit({ ...user, kind: 'quest_completed', cid: 'welcome' }).body),

@@ -13,20 +13,20 @@ export const pagesOfMethods: Generator = {
   generate: async () => new Map([...(await methodPages())].map(([name, page]) => [`docs/methods/${name}.md`, page])),
 }
 
-/** Writes each page from the catalogue, the TSDoc of the client and an answer of the local service. */
+/** Writes each page from the catalogue, the TSDoc of the client and a response of the local service. */
 export async function methodPages(): Promise<Map<OperationName, string>> {
   const methods = Project.current.members('CampaignClient')
-  const { answers } = await recordSamples()
+  const { responses } = await recordSamples()
   return new Map(
     (Object.keys(endpoints) as OperationName[]).map((name) => {
       const method = methods.get(name)
       if (method === undefined) throw new Error(`CampaignClient has no method ${name}`)
-      return [name, methodPage(name, method, answers.get(name))]
+      return [name, methodPage(name, method, responses.get(name))]
     }),
   )
 }
 
-function methodPage(name: OperationName, method: Member, answer: unknown): string {
+function methodPage(name: OperationName, method: Member, response: unknown): string {
   const endpoint: AnyEndpoint = endpoints[name]
   const [, request = '', result = ''] = /^\(request: (\w+), .*\) => Promise<(.+)>$/.exec(method.type) ?? []
   if (request === '') throw new Error(`${name}: unexpected signature ${method.type}`)
@@ -50,8 +50,8 @@ function methodPage(name: OperationName, method: Member, answer: unknown): strin
     '## Example',
     fenced('ts', exampleOf(name, result)),
     'The response of the service:',
-    fenced('json', formatJson(answer, WIDTH)),
-    ...answerOf(result, method),
+    fenced('json', formatJson(response, WIDTH)),
+    ...resultTable(result, method),
     '## curl',
     fenced('bash', curlOf(name, endpoint)),
     '## Errors and retries',
@@ -127,7 +127,7 @@ function curlOf(name: OperationName, { method, path = 'webhook' }: AnyEndpoint):
   return [head, '-H "authorization: Bearer $CAMPAIGN_ACCESS_TOKEN"', ...data].join(' \\\n  ')
 }
 
-function answerOf(type: string, { tags }: Member): string[] {
+function resultTable(type: string, { tags }: Member): string[] {
   if (type === 'void') return ['The method resolves to `undefined`.']
   const returns = tags
     .filter(({ name }) => name === 'returns')

@@ -111,7 +111,7 @@ function describeOperation(
   const isRead = endpoint.method === 'GET'
   const assumed = [
     ...(endpoint.path === undefined ? ['The path is not shown.'] : []),
-    ...(contractOf(operation).errors === 'not shown' ? ['The error answers are not shown.'] : []),
+    ...(contractOf(operation).errors === 'not shown' ? ['The error responses are not shown.'] : []),
   ]
   return {
     operationId: operation,
@@ -135,10 +135,10 @@ function describeOperation(
       200: {
         description: 'Success.',
         content: {
-          'application/json': { schema: envelope(operation), example: samples.answers.get(operation) },
+          'application/json': { schema: envelope(operation), example: samples.responses.get(operation) },
         },
       },
-      ...errorAnswers(operation),
+      ...errorResponses(operation),
     },
   }
 }
@@ -185,7 +185,7 @@ const typeNames = new Map<unknown, string>(
 
 const ERRORS = { 400: 'BadRequest', 401: 'Unauthorized', 403: 'AccessDenied', 500: 'InternalError' }
 
-function errorAnswers(operation: OperationName): Schema {
+function errorResponses(operation: OperationName): Schema {
   const { errors } = contractOf(operation)
   const hasStrings = errors !== 'not shown' && errors.strings !== undefined
   return Object.fromEntries(

@@ -36,7 +36,7 @@ export interface CampaignService {
    * `/api/v1` of any host.
    *
    * Rejects with the signal's reason when aborted, and with `TypeError: fetch failed` when a fault closes the connection.
-   * If a fault answers with a redirect, the redirect is returned, not followed. With `redirect: 'error'` the call rejects.
+   * If a fault responds with a redirect, the redirect is returned, not followed. With `redirect: 'error'` the call rejects.
    */
   readonly fetch: typeof globalThis.fetch
   /**

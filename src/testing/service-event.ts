@@ -10,7 +10,7 @@ interface EventBase {
   readonly at: number
 }
 
-/** The service answered a request. Events for changes that the request made come first. */
+/** The service responded to a request. Events for changes that the request made come first. */
 export interface RequestAnsweredEvent extends EventBase {
   readonly kind: 'request_answered'
   readonly request: RequestRecord

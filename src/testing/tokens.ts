@@ -10,7 +10,7 @@ export interface TokenGrant {
   organization?: string | undefined
   /** The campaigns that the token has access to. @defaultValue all campaigns of the organization */
   campaigns?: readonly string[] | undefined
-  /** Whether the token has expired: the service answers 401. @defaultValue false */
+  /** Whether the token has expired: the service responds with 401. @defaultValue false */
   expired?: boolean | undefined
 }
 

@@ -17,11 +17,11 @@ import { operation } from '../contract/operations.ts'
 import { wordsOf } from '../shared/words-of.ts'
 import { withFailingConnections } from './failing-connection.ts'
 import {
-  type Answer,
   closedAddress,
   httpServer,
   json,
   type LoopbackServer,
+  type Responder,
   reset,
   tcpServer,
 } from './loopback-server.ts'
@@ -70,9 +70,9 @@ afterEach(async () => {
 })
 
 /** Ways in which a server can break a connection. */
-const lostConnections: readonly [string, Answer][] = [
-  ['is reset before an answer', reset],
-  ['is closed before an answer', (response) => response.socket?.end()],
+const lostConnections: readonly [string, Responder][] = [
+  ['is reset before a response', reset],
+  ['is closed before a response', (response) => response.socket?.end()],
   [
     'is closed within the status line',
     (response) => {
@@ -154,7 +154,7 @@ describe.each(lostConnections)('a connection that %s', (_, lose) => {
   })
 })
 
-describe('an incomplete error answer', () => {
+describe('an incomplete error response', () => {
   test.each([
     [400, 'bad_request', 1, 'not_applied'],
     [403, 'access_denied', 1, 'not_applied'],
@@ -170,7 +170,7 @@ describe('an incomplete error answer', () => {
   })
 })
 
-describe('an answer that is not HTTP', () => {
+describe('a response that is not HTTP', () => {
   const garbage: readonly [string, string | Buffer][] = [
     ['a banner of another protocol', 'SSH-2.0-OpenSSH_9.6\r\n'],
     ['HTML without headers', '<html><body>It works</body></html>'],
@@ -199,10 +199,10 @@ describe('an answer that is not HTTP', () => {
   })
 })
 
-describe('compressed answers', () => {
+describe('compressed responses', () => {
   const compressed = gzipSync(JSON.stringify(envelope))
   const gzip =
-    (body: Buffer, length = body.length): Answer =>
+    (body: Buffer, length = body.length): Responder =>
     (response) => {
       response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': String(length) })
       response.write(body, () => {
@@ -367,7 +367,7 @@ describe('a service that cannot be reached', () => {
     },
   )
 
-  test('a write is sent once if fetch was wrapped before the package was loaded and fails after the answer', async () => {
+  test('a write is sent once if fetch was wrapped before the package was loaded and fails after the response', async () => {
     const server = await started(httpServer(success))
     const platformFetch = globalThis.fetch
     vi.stubGlobal('fetch', async (...args: Parameters<typeof platformFetch>) => {
@@ -475,7 +475,7 @@ describe('a fetch that returns no Response', () => {
     expect(error.message).toContain('fetch must return a Response, got undefined')
   })
 
-  test('but an answer with status 0, such as Response.error(): the call fails, and the outcome of a write is unknown', async () => {
+  test('but a response with status 0, such as Response.error(): the call fails, and the outcome of a write is unknown', async () => {
     const hidden = { type: 'opaqueredirect', status: 0, headers: new Headers(), text: async () => '' }
     for (const of of [read, record]) {
       for (const given of [hidden, Response.error()]) {
@@ -518,7 +518,7 @@ describe('a fetch that returns no Response', () => {
 })
 
 describe('the body of an abandoned attempt', () => {
-  /** An answer that never ends, and whether its body was cancelled. */
+  /** A response that never ends, and whether its body was cancelled. */
   function endless() {
     const cancelled = vi.fn()
     const body = new ReadableStream<Uint8Array>({ cancel: cancelled })
@@ -546,7 +546,7 @@ describe('the body of an abandoned attempt', () => {
     expect(cancelled).toHaveBeenCalledOnce()
   })
 
-  test('is cancelled if the answer arrives after the abort', async () => {
+  test('is cancelled if the response arrives after the abort', async () => {
     const { cancelled, answer } = endless()
     const controller = new AbortController()
     let arrive: (response: Response) => void = () => undefined
@@ -603,7 +603,7 @@ describe('connections', () => {
     expect(server.sockets.length).toBeLessThanOrEqual(2)
   })
 
-  test('are reused after an error answer', async () => {
+  test('are reused after an error response', async () => {
     const server = await started(httpServer(json({ success: true, error: { code: 400, message: 'no' } }, 400)))
     const client = clientOf(server.baseUrl)
     for (let call = 0; call < 5; call++) await errorOf(read.run(client))
@@ -781,7 +781,7 @@ describe("a partner's transport", () => {
   const answer = { status: 200, header: () => null, text: JSON.stringify(envelope), complete: true }
   const sending = (send: unknown) => clientOf('https://service.example/api/v1', { transport: { send } as Transport })
 
-  test('gets each request and returns its answer', async () => {
+  test('gets each request and returns its response', async () => {
     const send = vi.fn(async (_request: TransportRequest, _cancellation: Cancellation) => answer)
     await read.run(sending(send))
     await award.run(sending(send))
@@ -824,7 +824,7 @@ describe("a partner's transport", () => {
   })
 
   test.each(['status', 'header', 'text', 'complete', 'cause'])(
-    'whose answer throws when %s is read: the call fails with the outcome unknown',
+    'whose response throws when %s is read: the call fails with the outcome unknown',
     async (field) => {
       const given = Object.defineProperty({ ...answer, complete: field !== 'cause' }, field, {
         get() {
@@ -932,13 +932,13 @@ describe("a partner's transport", () => {
     expect(send).toHaveBeenCalledOnce()
   })
 
-  test('that returns an incomplete answer leaves the outcome unknown, even if the cause has sent: false', async () => {
+  test('that returns an incomplete response leaves the outcome unknown, even if the cause has sent: false', async () => {
     const cause = new TransportError('not sent', { kind: 'network', sent: false })
     const error = await errorOf(record.run(sending(async () => ({ ...answer, complete: false, cause }))))
     expect(error).toMatchObject({ code: 'network', outcome: 'unknown' })
   })
 
-  test('whose answer throws when a header is read does not fail the call', async () => {
+  test('whose response throws when a header is read does not fail the call', async () => {
     const header = (): never => {
       throw new Error('no headers')
     }
@@ -948,7 +948,7 @@ describe("a partner's transport", () => {
   })
 })
 
-describe('an answer that is too large', () => {
+describe('a response that is too large', () => {
   test.each([
     ['a read', read],
     ['a write', award],

@@ -22,11 +22,11 @@ export interface LoopbackServer {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** Answers a request. `index` counts the requests of the server from 0. */
-export type Answer = (response: ServerResponse, request: SeenRequest, index: number) => void
+/** Responds to a request. `index` counts the requests of the server from 0. */
+export type Responder = (response: ServerResponse, request: SeenRequest, index: number) => void
 
-/** Starts an HTTP server. The n-th request gets the n-th answer; further requests get the last one. */
-export function httpServer(...answers: readonly [Answer, ...Answer[]]): Promise<LoopbackServer> {
+/** Starts an HTTP server. The n-th responder responds to the n-th request, the last one to all further requests. */
+export function httpServer(...responders: readonly [Responder, ...Responder[]]): Promise<LoopbackServer> {
   const requests: SeenRequest[] = []
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
@@ -36,8 +36,8 @@ export function httpServer(...answers: readonly [Answer, ...Answer[]]): Promise<
       const { method = '', url = '', headers } = request
       const seen = { method, url, headers, body: Buffer.concat(chunks).toString('utf8') }
       const index = requests.push(seen) - 1
-      const answer = answers[Math.min(index, answers.length - 1)] as Answer
-      answer(response, seen, index)
+      const respond = responders[Math.min(index, responders.length - 1)] as Responder
+      respond(response, seen, index)
     })
   })
   return listen(server, requests)
@@ -59,21 +59,21 @@ export async function closedAddress(): Promise<string> {
   return server.baseUrl
 }
 
-/** Answers with JSON. */
-export function json(body: unknown, status = 200, headers: Record<string, string> = {}): Answer {
+/** Responds with JSON. */
+export function json(body: unknown, status = 200, headers: Record<string, string> = {}): Responder {
   return (response) => {
     response.writeHead(status, { 'content-type': 'application/json', ...headers })
     response.end(JSON.stringify(body))
   }
 }
 
-/** Resets the connection (RST) without an answer. */
-export const reset: Answer = (response) => {
+/** Resets the connection (RST) without a response. */
+export const reset: Responder = (response) => {
   response.socket?.resetAndDestroy()
 }
 
-/** Reads the request and never answers. */
-export const silence: Answer = () => undefined
+/** Reads the request and never responds. */
+export const silence: Responder = () => undefined
 
 async function listen(server: Server, requests: SeenRequest[]): Promise<LoopbackServer> {
   const sockets: Socket[] = []

@@ -414,7 +414,7 @@ describe('after a 429', () => {
     expect(steps).toEqual([1, 1, 1])
   })
 
-  test('a 429 is likely until the third answer, and again after half as many answers as before the last 429', () => {
+  test('a 429 is likely until the third response, and again after half as many responses as before the last 429', () => {
     const limiter = new TokenLimit()
     for (let earlier = 0; earlier < 20; earlier++) limiter.recordResponse(limiter.start(0))
     expect(limiter.isRisky).toBe(false)

@@ -146,7 +146,7 @@ describe.each(scriptedTransports())('over $name', ({ name, script }) => {
       }
     })
 
-    it('the error of an answer that contains the token does not show it', async () => {
+    it('the error of a response that contains the token does not show it', async () => {
       for (const text of [`<h1>${JWT} ${OPAQUE} ${SECRET}</h1>`, json({ success: true, data: OPAQUE })]) {
         const { via } = script(() => new Response(text))
         const client = clientWith({ accessToken, ...via })
@@ -524,7 +524,7 @@ describe('the password of a proxy', () => {
 describe('control characters in text from outside', () => {
   const forged = 'bad\r\nINFO award paid\u001b[2K\u2028\u202e'
 
-  it('are escaped in the message of an answer', async () => {
+  it('are escaped in the message of a response', async () => {
     for (const error of [forged, { code: 400, message: forged }, [{ message: forged }]]) {
       const thrown = await register({ fetch: async () => Response.json({ success: false, error }, { status: 400 }) })
       expect(wordsOf(thrown)).toContain('bad\\u000d\\u000aINFO award paid\\u001b[2K\\u2028\\u202e')

@@ -214,7 +214,7 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       expect(sent).toHaveLength(2)
     })
 
-    test.each(cases)('$name: only 429 answers after $after have the outcome unknown', async ({ step, of }) => {
+    test.each(cases)('$name: only 429 responses after $after have the outcome unknown', async ({ step, of }) => {
       const { via, sent } = script(step, refusal(429))
       const error = await rejection(of.run(clientOf(via)))
       expect(error).toBeInstanceOf(RateLimitError)

@@ -44,12 +44,12 @@ export function scriptedFetch(...steps: readonly [Step, ...Step[]]): ScriptedFet
   }
 }
 
-/** Answers with JSON. */
+/** Responds with JSON. */
 export function answer(status: number, body: unknown, headers: Record<string, string> = {}): Step {
   return () => Response.json(body, { status, headers })
 }
 
-/** Answers with the standard error envelope, in which `success` is true. */
+/** Responds with the standard error envelope, in which `success` is true. */
 export function refusal(status: number, headers: Record<string, string> = {}): Step {
   return answer(status, { success: true, error: { code: status, message: 'scripted' } }, headers)
 }

@@ -34,7 +34,7 @@ const scriptedFetchTransport: ScriptedTransport = {
 const unknownHost: LookupFunction = (host, _, callback) =>
   callback(Object.assign(new Error(`getaddrinfo ENOTFOUND ${host}`), { code: 'ENOTFOUND' }), '')
 
-/** The Node transport with a loopback server that answers with the steps. */
+/** The Node transport with a loopback server that responds with the steps. */
 export function scriptedNodeTransport(): ScriptedTransport {
   const answers: ((response: ServerResponse) => void)[] = []
   const server = createServer((request, response) => {
@@ -81,7 +81,7 @@ export function scriptedNodeTransport(): ScriptedTransport {
         })
         const numbered = { ...to(origin), headers: { ...headers, 'x-request-index': String(count - 1) } }
         const exchange = transport.send(numbered, cancellation)
-        // Do not wait for the answer of a request that hangs.
+        // Do not wait for the response of a request that hangs.
         trackExchange(step.fault === 'silence' ? Promise.race([arrival, exchange]) : exchange)
         return exchange
       }

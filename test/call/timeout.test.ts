@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, type TestContext, test, vi } f
 import { operation } from '../contract/operations.ts'
 import { wordsOf } from '../shared/words-of.ts'
 import { immediateRejection, rejection, settle } from './fake-time.ts'
-import { type Answer, httpServer, type LoopbackServer, silence, tcpServer } from './loopback-server.ts'
+import { httpServer, type LoopbackServer, type Responder, silence, tcpServer } from './loopback-server.ts'
 import { answer, hanging, refusal, refused, type Step, scriptedFetch } from './scripted-fetch.ts'
 import { scriptedTransports } from './scripted-transports.ts'
 
@@ -29,31 +29,31 @@ describe.each([
   { over: 'fetch', open: () => undefined },
   { over: 'the Node transport', open: () => nodeTransport() },
 ])('against real servers, over $over', ({ open }) => {
-  const beginsToAnswer =
-    (status: number, more: (response: Parameters<Answer>[0]) => void = () => undefined): Answer =>
+  const beginsToRespond =
+    (status: number, more: (response: Parameters<Responder>[0]) => void = () => undefined): Responder =>
     (response) => {
       response.writeHead(status, { 'content-type': 'application/json', 'content-length': '1000' })
       response.write('{"success":true,')
       more(response)
     }
-  const sendsByteByByte = beginsToAnswer(200, (response) => {
+  const sendsByteByByte = beginsToRespond(200, (response) => {
     const timer = setInterval(() => response.write(' '), 5)
     response.on('close', () => clearInterval(timer))
   })
-  const headersOnly: Answer = (response) => {
+  const headersOnly: Responder = (response) => {
     response.writeHead(200, { 'content-type': 'application/json' })
     response.flushHeaders()
   }
 
   const slow: [string, () => Promise<LoopbackServer>][] = [
-    ['reads the request and never answers', () => httpServer(silence)],
+    ['reads the request and never responds', () => httpServer(silence)],
     ['accepts the connection and sends nothing', () => tcpServer((socket) => socket.resume())],
     ['sends half a status line', () => tcpServer((socket) => socket.resume().write('HTTP/1.1 20'))],
     ['sends headers and stalls', () => httpServer(headersOnly)],
-    ['stalls in the middle of the body', () => httpServer(beginsToAnswer(200))],
+    ['stalls in the middle of the body', () => httpServer(beginsToRespond(200))],
     ['sends one byte at a time', () => httpServer(sendsByteByByte)],
-    ['stalls in the body of a 400', () => httpServer(beginsToAnswer(400))],
-    ['stalls in the body of a 503', () => httpServer(beginsToAnswer(503))],
+    ['stalls in the body of a 400', () => httpServer(beginsToRespond(400))],
+    ['stalls in the body of a 503', () => httpServer(beginsToRespond(503))],
   ]
 
   describe.concurrent('a slow server', () => {
@@ -215,15 +215,15 @@ describe('with fake time', () => {
     expect(error).toMatchObject({ scope: 'attempt', timeoutMs: 50, outcome: 'unknown' })
   })
 
-  test('a late answer of fetch has no effect', async () => {
+  test('a late response of fetch has no effect', async () => {
     const unhandled = vi.fn()
     process.on('unhandledRejection', unhandled)
-    let lateAnswer: (response: Response) => void = () => undefined
+    let lateResponse: (response: Response) => void = () => undefined
     let lateFailure: (reason: Error) => void = () => undefined
     const { fetch } = scriptedFetch(
       () =>
         new Promise((resolve) => {
-          lateAnswer = resolve
+          lateResponse = resolve
         }),
       () =>
         new Promise((_, reject) => {
@@ -235,7 +235,7 @@ describe('with fake time', () => {
       status: 'fulfilled',
       value: read.data,
     })
-    lateAnswer(Response.json({ success: false, error: { code: 400, message: 'late' } }, { status: 400 }))
+    lateResponse(Response.json({ success: false, error: { code: 400, message: 'late' } }, { status: 400 }))
     lateFailure(new Error('late'))
     vi.useRealTimers()
     await new Promise((resolve) => setImmediate(resolve))

@@ -17,7 +17,7 @@ async function dev(args: readonly string[] = [], options?: RunOptions) {
   return { ...running, url }
 }
 
-/** Returns the status of the answer to a request. Unlike `fetch`, it can set any header. */
+/** Returns the status of the response to a request. Unlike `fetch`, it can set any header. */
 const statusOf = (url: string, headers: Readonly<Record<string, string>>, method = 'GET'): Promise<number> =>
   new Promise((resolve, reject) => {
     request(url, { method, headers }, (response) => {

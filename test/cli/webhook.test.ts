@@ -21,7 +21,7 @@ afterEach(() => {
   for (const close of closers.splice(0)) close()
 })
 
-/** Starts an endpoint that records the messages it receives. With the status 0, it does not answer. */
+/** Starts an endpoint that records the messages it receives. With the status 0, it does not respond. */
 async function endpoint(answer: (message: Received) => { status: number; body?: string } = () => ({ status: 200 })) {
   const received: Received[] = []
   const server = createServer(async (request, response) => {
@@ -58,7 +58,7 @@ const ODD_ANSWERS: readonly [name: string, text: string, status: number | undefi
   ['101', SWITCHING, 101, 'status 101'],
   ['101 without an upgrade', 'HTTP/1.1 101 Odd\r\n\r\n', 101, 'status 101'],
   ['a status below 100', 'HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n', 99, 'status 99'],
-  ['no answer', '', undefined, 'ECONNRESET'],
+  ['no response', '', undefined, 'ECONNRESET'],
   ['100 alone', 'HTTP/1.1 100 Continue\r\n\r\n', undefined, 'ECONNRESET'],
   ['text that is not HTTP', 'hello\r\n\r\n', undefined, 'HPE_INVALID_CONSTANT'],
 ]

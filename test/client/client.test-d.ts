@@ -316,7 +316,7 @@ describe('errors', () => {
       expectTypeOf(error.code).toEqualTypeOf<CampaignErrorCode>()
       expectTypeOf(error.operation).toEqualTypeOf<string | undefined>()
       expectTypeOf(error.outcome).toEqualTypeOf<WriteOutcome | undefined>()
-      // @ts-expect-error only errors caused by an answer have a status
+      // @ts-expect-error only errors caused by a response have a status
       error.status
     }
   })

@@ -23,18 +23,18 @@ const {
 } = campaign
 
 const call = { operation: 'rewardWallet', outcome: 'unknown' } as const
-const answer = { ...call, status: 400, headers: { date: 'd' }, serviceCode: 400, reason: 'r', retryAfterMs: 5 }
+const response = { ...call, status: 400, headers: { date: 'd' }, serviceCode: 400, reason: 'r', retryAfterMs: 5 }
 const issues = [{ path: ['pid'], message: 'must not be empty' }]
 
 /** An error of every class, and the fields that `JSON.stringify` prints besides name, message, operation and outcome. */
 const classes = {
-  ApiError: [new ApiError('m', answer), { code: 'api_error', ...answer }],
-  BadRequestError: [new BadRequestError('m', answer), { code: 'bad_request', ...answer }],
-  UnauthorizedError: [new UnauthorizedError('m', answer), { code: 'unauthorized', ...answer }],
-  AccessDeniedError: [new AccessDeniedError('m', answer), { code: 'access_denied', ...answer }],
-  RateLimitError: [new RateLimitError('m', answer), { code: 'rate_limited', ...answer }],
-  ServiceError: [new ServiceError('m', answer), { code: 'service_error', ...answer }],
-  ReferralRejectedError: [new ReferralRejectedError('m', answer), { code: 'referral_rejected', ...answer }],
+  ApiError: [new ApiError('m', response), { code: 'api_error', ...response }],
+  BadRequestError: [new BadRequestError('m', response), { code: 'bad_request', ...response }],
+  UnauthorizedError: [new UnauthorizedError('m', response), { code: 'unauthorized', ...response }],
+  AccessDeniedError: [new AccessDeniedError('m', response), { code: 'access_denied', ...response }],
+  RateLimitError: [new RateLimitError('m', response), { code: 'rate_limited', ...response }],
+  ServiceError: [new ServiceError('m', response), { code: 'service_error', ...response }],
+  ReferralRejectedError: [new ReferralRejectedError('m', response), { code: 'referral_rejected', ...response }],
   NetworkError: [
     new NetworkError('m', { ...call, systemCode: 'ECONNRESET' }),
     { code: 'network', ...call, systemCode: 'ECONNRESET' },
@@ -166,7 +166,7 @@ describe('instanceof', () => {
   it('is true for a subclass only if the error was created by it', () => {
     class Mine extends ApiError {}
     class Yours extends ApiError {}
-    const mine = new Mine('m', answer)
+    const mine = new Mine('m', response)
     expect(mine).toBeInstanceOf(Mine)
     expect(mine).toBeInstanceOf(ApiError)
     expect(mine).toBeInstanceOf(CampaignError)

@@ -50,7 +50,7 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
     const first: RequestEvent = { callId, operation: 'getInviteCode', method: 'GET', path: 'code', attempt: 1 }
     const answered = { durationMs: expect.any(Number), headers: expect.any(Object) }
 
-    it('for a request and its answer', async () => {
+    it('for a request and its response', async () => {
       const { events } = await eventsOf([valid])
       expect(events).toEqual([
         ['onRequest', first],
@@ -69,7 +69,7 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       ])
     })
 
-    it('for an error answer', async () => {
+    it('for an error response', async () => {
       const { events, result } = await eventsOf([refusal(404)])
       expect(events.map(([name]) => name)).toEqual(['onRequest', 'onResponse'])
       expect(events[1]?.[1]).toMatchObject({ status: 404 })
@@ -284,7 +284,7 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       expect(onInvalidResponse).not.toHaveBeenCalled()
     })
 
-    it('still rejects after an error answer', async () => {
+    it('still rejects after an error response', async () => {
       expect(await rejection(reporting(refusal(400)).getInviteCode(request))).toHaveProperty('code', 'bad_request')
     })
 

@@ -10,7 +10,7 @@ import { addressOf, clientWith } from './stub-service.ts'
 
 const rows = operations.map((operation) => [operation.name, operation] as const)
 
-/** Any status of an answer with a body. */
+/** Any status of a response with a body. */
 const status = fc.oneof(
   fc.constant(200),
   fc.constantFrom(200, 201, 299, 300, 302, 308, 399, 400, 401, 403, 404, 408, 429, 499, 500, 503, 599),
@@ -108,7 +108,7 @@ describe.each(rows)('%s returns data or a CampaignError', (_, operation) => {
     )
   })
 
-  it('for a truncated answer, which is never data', async () => {
+  it('for a truncated response, which is never data', async () => {
     const whole = JSON.stringify({ success: true, data: operation.data })
     await fc.assert(
       fc.asyncProperty(fc.nat(whole.length - 1), async (length) => {

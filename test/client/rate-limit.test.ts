@@ -127,7 +127,7 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       ])
     })
 
-    test('is not called if the answer has Retry-After', async () => {
+    test('is not called if the response has Retry-After', async () => {
       fakeTime()
       const retryDelayMs = vi.fn(() => 5)
       const delays: number[] = []
@@ -224,12 +224,12 @@ describe('after a pause with many waiting calls', () => {
   test.each([
     ['succeed', done],
     ['are refused with 400', refusal(400)],
-    ['get an answer that is not JSON', () => new Response('<h1>It works</h1>')],
+    ['get a response that is not JSON', () => new Response('<h1>It works</h1>')],
   ])('concurrency grows while calls %s', async (_, step) => {
     expect(await durationOf(step)).toBeLessThan(1_000 + (CALLS / 2) * 100)
   })
 
-  test('calls are sent one at a time until an answer arrives', async () => {
+  test('calls are sent one at a time until a response arrives', async () => {
     expect(await durationOf(lost)).toBe(1_000 + CALLS * 100)
   })
 })

@@ -22,7 +22,7 @@ const table = operations.map(({ name, request, sent, writes, ...row }) => {
 
 /** Calls an operation of a stub and returns the request that arrived. */
 async function sentBy(name: OperationName, argument: unknown, client = clientWith(), options?: CallOptions) {
-  service.answer(name, { body: json({ success: true, data: operation(name).data }) })
+  service.respond(name, { body: json({ success: true, data: operation(name).data }) })
   await invoke(client, name, argument, options)
   expect(service.received).toHaveLength(1)
   return service.received[0] as Request

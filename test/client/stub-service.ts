@@ -16,8 +16,8 @@ export function addressOf(name: OperationName): string {
   return `${BASE_URL}${path === 'not shown' ? `/${REGISTRATION_PATH}` : path}`
 }
 
-/** An answer of the stub. */
-export interface StubAnswer {
+/** A response of the stub. */
+export interface StubResponse {
   readonly status?: number
   readonly body?: string | null
   readonly headers?: Readonly<Record<string, string>>
@@ -39,8 +39,8 @@ export function stubService() {
   return {
     /** The requests of this test. */
     received: received as readonly Request[],
-    /** Sets the answer of one operation. Requests of other operations fail the test. */
-    answer(name: OperationName, { status = 200, body = null, headers = {} }: StubAnswer): void {
+    /** Sets the response of one operation. Requests of other operations fail the test. */
+    respond(name: OperationName, { status = 200, body = null, headers = {} }: StubResponse): void {
       server.use(
         http[operation(name).writes ? 'post' : 'get'](addressOf(name), ({ request }) => {
           received.push(request.clone())

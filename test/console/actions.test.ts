@@ -104,7 +104,7 @@ test.each([
   [200, 'delivered', { ok: true, status: 200, response: 'thanks' }],
   [300, 'undelivered', { ok: false, status: 300, response: 'thanks' }],
   [500, 'undelivered', { ok: false, status: 500, response: 'thanks' }],
-])('a test message that the endpoint answers with %i is %s', async (status, state, attempt) => {
+])('a test message to which the endpoint responds with %i is %s', async (status, state, attempt) => {
   const { url } = await receiver(status)
   const { act, changes } = await openConsole()
   await act('saveWebhook', endpoint(url, { newId: 'mine' }))

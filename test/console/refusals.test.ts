@@ -21,7 +21,7 @@ test.each([
     { error: expect.any(String), field: 'limit' },
   ],
 ])(
-  '%s of the action %s with the content type %s and the body %s is answered with %i',
+  '%s of the action %s with the content type %s and the body %s has the response %i',
   async (method, name, type, body, status, found) => {
     const { base, service } = await openConsole()
     service.fail({ on: '*', kind: 'status', status: 500 })

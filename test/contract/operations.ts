@@ -31,9 +31,9 @@ export interface OperationContract {
   readonly request: Readonly<Record<string, unknown>>
   /** The exact query of that request with its question mark, or its exact body. */
   readonly sent: string
-  /** The body of a successful answer, with an example of every kind of entry. */
-  readonly answer: { readonly success: true; readonly data?: unknown }
-  /** The result of a call with that answer. */
+  /** The body of a successful response, with an example of every kind of entry. */
+  readonly response: { readonly success: true; readonly data?: unknown }
+  /** The result of a call with that response. */
   readonly result: unknown
 }
 
@@ -41,10 +41,10 @@ const ADA = { account: 'ada', platform: 'discord', pid: 'demo' }
 const USER = { account: 'identifier', platform: 'identifier', pid: 'identifier' } as const
 const STANDARD_ERRORS = { statuses: [400, 401, 403, 500] } as const
 
-/** An answer whose data is not converted. */
-const unconverted = <Data>(data: Data) => ({ answer: { success: true, data }, result: data }) as const
-/** An answer without data. */
-const NO_DATA = { answer: { success: true }, result: undefined } as const
+/** A response whose data is not converted. */
+const unconverted = <Data>(data: Data) => ({ response: { success: true, data }, result: data }) as const
+/** A response without data. */
+const NO_DATA = { response: { success: true }, result: undefined } as const
 
 const entry = { name: 'Follow', xp: 10, xp_mul: 1, meta: { link: 'https://demo.example' } }
 const taskDefinition = { id: 'follow', name: 'Follow', type: 'social', recurrence: 'once', xp: 10, meta: {}, deps: [] }
@@ -144,7 +144,7 @@ export const contract = {
     errors: 'not shown',
     request: { pid: 'demo' },
     sent: '?pid=demo',
-    answer: {
+    response: {
       success: true,
       data: {
         id: 'demo',
@@ -229,7 +229,7 @@ export const contract = {
 export interface Operation extends OperationContract {
   readonly name: OperationName
   readonly writes: boolean
-  /** The data of the example answer. */
+  /** The data of the example response. */
   readonly data: unknown
   /** Calls the method with the example request. */
   readonly run: (client: CampaignClient, options?: CallOptions) => Promise<unknown>
@@ -252,7 +252,7 @@ export const operations: readonly Operation[] = (
   ...row,
   name,
   writes: row.method === 'POST',
-  data: row.answer.data,
+  data: row.response.data,
   run: (client, options) => invoke(client, name, row.request, options),
 }))
 

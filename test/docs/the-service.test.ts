@@ -29,7 +29,7 @@ function keysOf(value: unknown): string[] {
 }
 
 describe.each(Object.entries(contract as Record<string, OperationContract>))('the section of %s', (name, operation) => {
-  const { method, path, fields, queryNames, errors, answer } = operation
+  const { method, path, fields, queryNames, errors, response } = operation
   const text = section(path === 'not shown' ? 'Webhook registration' : `${method} ${path}`)
 
   test('links to the page of the method', () => {
@@ -52,9 +52,9 @@ describe.each(Object.entries(contract as Record<string, OperationContract>))('th
     }
   })
 
-  test('has every field of the answer', () => {
+  test('has every field of the response', () => {
     const [, data = ''] = /\*\*Data:\*\* \[.+\]\(#(.+)\)/.exec(text) ?? []
     const names = namesIn(`${text}${sections.get(data) ?? ''}`)
-    if (path !== 'not shown') for (const key of keysOf(answer.data)) expect(names).toContain(key)
+    if (path !== 'not shown') for (const key of keysOf(response.data)) expect(names).toContain(key)
   })
 })

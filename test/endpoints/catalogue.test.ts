@@ -33,12 +33,12 @@ describe('the catalogue', () => {
       expect(issues.map(({ path }) => path)).toEqual(required.map((field) => [field]))
     })
 
-    it('with the documented answer', () => {
+    it('with the documented response', () => {
       if (typeof endpoint.response !== 'object') {
-        expect(endpoint.response).toBe('data' in row.answer ? 'any' : undefined)
+        expect(endpoint.response).toBe('data' in row.response ? 'any' : undefined)
         return
       }
-      const data: unknown = structuredClone(row.answer.data)
+      const data: unknown = structuredClone(row.response.data)
       const read = validate<unknown>(endpoint.response, data)
       expect(read).toEqual({ ok: true, value: row.result })
     })

@@ -27,7 +27,7 @@ function start(pool: Pool, delayOf: () => number = () => 0) {
     baseUrl: 'https://service.example/api/v1',
     accessToken: 'any',
     maxRetries: 0,
-    // The answer is created immediately, and may be outdated when it arrives.
+    // The response is created immediately, and may be outdated when it arrives.
     async fetch(...request) {
       const response = await service.fetch(...request)
       await wait(delayOf())

@@ -9,7 +9,7 @@ interface Module {
 /** The modules for `npm run test:mutants -- NAME`. */
 export const MODULES: Readonly<Record<string, Module>> = {
   call: { mutate: ['src/call/**/*.ts'], tests: ['test/{client,call}/*.test.ts', 'test/node/node-transport.test.ts'] },
-  node: { mutate: ['src/transports/node/!(unsupported-runtime).ts'], tests: ['test/node/!(answers).test.ts'] },
+  node: { mutate: ['src/transports/node/!(unsupported-runtime).ts'], tests: ['test/node/!(response).test.ts'] },
   progress: { mutate: ['src/progress-changes.ts'], tests: ['test/progress/*.test.ts'] },
   verify: { mutate: ['src/webhook/{verify,event}/*.ts'], tests: ['test/webhook/{verify,event}/*.test.ts'] },
   receiver: {
@@ -24,7 +24,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   bulk: {
     mutate: ['src/bulk/!(award-one).ts'],
     tests: [
-      'test/bulk/{award-one,bad-input,call-outcome,ledger-answers,pacing,progress,reward-id,stopping,verdicts}.test.ts',
+      'test/bulk/{award-one,bad-input,call-outcome,ledger-results,pacing,progress,reward-id,stopping,verdicts}.test.ts',
     ],
   },
   /** Needs PostgreSQL. Tests that kill processes are not listed, because they run compiled code without mutants. */

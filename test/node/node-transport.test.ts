@@ -9,7 +9,7 @@ import { type NodeTransportOptions, nodeTransport } from 'campaign-client/node'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { cancellationOf } from '../../src/shared/abort.ts'
 import type { TransportRequest } from '../../src/transports/transport.ts'
-import { answerOf, type RawRequest, type RawServer, rawServer } from './raw-server.ts'
+import { type RawRequest, type RawServer, rawServer, responseBytes } from './raw-server.ts'
 
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {
@@ -48,7 +48,7 @@ describe('a connection', () => {
   test('is reused, even by an unsafe write within a second', async () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     vi.advanceTimersByTime(60_000)
-    const server = await serving(({ socket }) => socket.write(answerOf('{}')))
+    const server = await serving(({ socket }) => socket.write(responseBytes('{}')))
     const transport = transportWith()
     await transport.send(read(server), never)
     vi.advanceTimersByTime(900)
@@ -59,7 +59,7 @@ describe('a connection', () => {
 
   test('that was idle for more than a second is not used by an unsafe write', async () => {
     vi.useFakeTimers({ toFake: ['performance'] })
-    const server = await serving(({ socket }) => socket.write(answerOf('{}')))
+    const server = await serving(({ socket }) => socket.write(responseBytes('{}')))
     const transport = transportWith()
     await Promise.all([1, 2, 3].map(() => transport.send(read(server), never)))
     vi.advanceTimersByTime(1_100)
@@ -73,7 +73,7 @@ describe('a connection', () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     const agent = new http.Agent({ keepAlive: true })
     cleanups.push(() => agent.destroy())
-    const server = await serving(({ socket }) => socket.write(answerOf('{}')))
+    const server = await serving(({ socket }) => socket.write(responseBytes('{}')))
     const transport = transportWith({ agent })
     await transport.send(read(server), never)
     vi.advanceTimersByTime(1_100)
@@ -82,7 +82,7 @@ describe('a connection', () => {
   })
 
   test('is not reused if the server announces that it will close soon', async () => {
-    const server = await serving(({ socket }) => socket.write(answerOf('{}', 'keep-alive: timeout=1\r\n')))
+    const server = await serving(({ socket }) => socket.write(responseBytes('{}', 'keep-alive: timeout=1\r\n')))
     const transport = transportWith()
     await transport.send(read(server), never)
     await transport.send(read(server), never)
@@ -90,7 +90,7 @@ describe('a connection', () => {
   })
 
   test('is closed after keepAliveMs', async () => {
-    const server = await serving(({ socket }) => socket.write(answerOf('{}', 'connection: keep-alive\r\n')))
+    const server = await serving(({ socket }) => socket.write(responseBytes('{}', 'connection: keep-alive\r\n')))
     const transport = transportWith({ keepAliveMs: 20 })
     await transport.send(read(server), never)
     await expect.poll(() => server.open.size).toBe(0)
@@ -100,7 +100,7 @@ describe('a connection', () => {
   test('is closed after less than 5 s by default', async () => {
     const setTimeouts = vi.spyOn(net.Socket.prototype, 'setTimeout')
     cleanups.push(() => setTimeouts.mockRestore())
-    const server = await serving(({ socket }) => socket.write(answerOf('{}')))
+    const server = await serving(({ socket }) => socket.write(responseBytes('{}')))
     await transportWith().send(read(server), never)
     await nextTurn()
     const idleMs = setTimeouts.mock.calls.map(([ms]) => ms).filter((ms) => ms > 0)
@@ -115,9 +115,9 @@ describe('a connection', () => {
     const calls = [1, 2, 3].map(() => transport.send(read(server), never))
     await expect.poll(() => waiting.length).toBe(2)
     expect(server.open.size).toBe(2)
-    for (const { socket } of waiting.splice(0)) socket.write(answerOf('{}'))
+    for (const { socket } of waiting.splice(0)) socket.write(responseBytes('{}'))
     await expect.poll(() => waiting.length).toBe(1)
-    waiting[0]?.socket.write(answerOf('{}'))
+    waiting[0]?.socket.write(responseBytes('{}'))
     await Promise.all(calls)
     expect(server.requests).toHaveLength(3)
   })
@@ -141,7 +141,7 @@ describe('a write on a kept connection', () => {
   test.each(requests.flatMap(([kind, request]) => strays.map(([what, bytes]) => ({ kind, what, request, bytes }))))(
     'does not take $what for its response: $kind',
     async ({ request, bytes }) => {
-      const server = await serving(({ socket }) => socket.write(answerOf('{"mine":true}')))
+      const server = await serving(({ socket }) => socket.write(responseBytes('{"mine":true}')))
       const transport = transportWith()
       await transport.send(read(server), never)
       const [idle] = server.open
@@ -153,7 +153,7 @@ describe('a write on a kept connection', () => {
   )
 
   test('is sent over a new connection if the server closes the kept one at that moment', async () => {
-    const server = await serving(({ socket }) => socket.write(answerOf('{}')))
+    const server = await serving(({ socket }) => socket.write(responseBytes('{}')))
     const transport = transportWith()
     await transport.send(read(server), never)
     for (const socket of server.open) socket.end()
@@ -162,7 +162,7 @@ describe('a write on a kept connection', () => {
   })
 
   test('is not sent if it is cancelled before it was written', async () => {
-    const server = await serving(({ socket }) => socket.write(answerOf('{}')))
+    const server = await serving(({ socket }) => socket.write(responseBytes('{}')))
     const transport = transportWith()
     await transport.send(read(server), never)
     const aborter = new AbortController()
@@ -183,7 +183,7 @@ describe('on Deno, whose node:http sends a request again when a kept connection 
   })
 
   test('each write has a connection of its own', async () => {
-    const server = await serving(({ socket }) => socket.write(answerOf('{}')))
+    const server = await serving(({ socket }) => socket.write(responseBytes('{}')))
     const transport = transportWith()
     for (const request of [read, unsafeWrite, unsafeWrite, read]) await transport.send(request(server), never)
     const connections = server.requests.map(({ connection, head }) => [head.split(' ')[0], connection])
@@ -231,7 +231,7 @@ describe('a connection that the server closes during a request', () => {
   ])('fails %s with sent: true, without a retry', async (_, requestOf) => {
     let answered = 0
     const server = await serving(({ socket }) => {
-      if (answered++ === 0) socket.write(answerOf('{}'))
+      if (answered++ === 0) socket.write(responseBytes('{}'))
       else socket.destroy()
     })
     const transport = transportWith()
@@ -243,7 +243,7 @@ describe('a connection that the server closes during a request', () => {
 
 test('an unsafe write does not use a connection that was reset while idle', async () => {
   const server = await serving(({ socket, connection }) => {
-    socket.write(answerOf('{}'), () => connection === 0 && setTimeout(() => socket.resetAndDestroy(), 5))
+    socket.write(responseBytes('{}'), () => connection === 0 && setTimeout(() => socket.resetAndDestroy(), 5))
   })
   const transport = transportWith()
   await transport.send(read(server), never)
@@ -267,14 +267,14 @@ describe('bodies', () => {
   ]
 
   test.each(encodings)('in %s are decoded', async (encoding, body) => {
-    const server = await serving(({ socket }) => socket.write(answerOf(body, `content-encoding: ${encoding}\r\n`)))
+    const server = await serving(({ socket }) => socket.write(responseBytes(body, `content-encoding: ${encoding}\r\n`)))
     const answer = await transportWith().send({ ...read(server), maxResponseBytes: 10_000 }, never)
     expect(answer).toMatchObject({ status: 200, text: json, complete: true })
     expect(server.requests[0]?.head).toMatch(/accept-encoding: gzip, deflate, br/i)
   })
 
   test.each(encodings)('in %s are decoded if they arrive in parts', async (encoding, body) => {
-    const bytes = answerOf(body, `content-encoding: ${encoding}\r\n`)
+    const bytes = responseBytes(body, `content-encoding: ${encoding}\r\n`)
     const server = await serving(async ({ socket }) => {
       for (const part of [bytes.subarray(0, -20), bytes.subarray(-20, -10), bytes.subarray(-10)]) {
         await new Promise((written) => socket.write(part, written))
@@ -287,7 +287,7 @@ describe('bodies', () => {
 
   test.each(encodings.slice(0, 5))('in %s are incomplete if the connection closes early', async (encoding, body) => {
     const server = await serving(({ socket }) => {
-      socket.end(answerOf(body, `content-encoding: ${encoding}\r\n`).subarray(0, -10))
+      socket.end(responseBytes(body, `content-encoding: ${encoding}\r\n`).subarray(0, -10))
     })
     const answer = await transportWith().send({ ...read(server), maxResponseBytes: 10_000 }, never)
     expect(answer).toMatchObject({ status: 200, complete: false })
@@ -297,14 +297,16 @@ describe('bodies', () => {
     'in %s are incomplete if the compressed data is truncated',
     async (encoding, body) => {
       const cut = body.subarray(0, -10)
-      const server = await serving(({ socket }) => socket.write(answerOf(cut, `content-encoding: ${encoding}\r\n`)))
+      const server = await serving(({ socket }) =>
+        socket.write(responseBytes(cut, `content-encoding: ${encoding}\r\n`)),
+      )
       const answer = await transportWith().send({ ...read(server), maxResponseBytes: 10_000 }, never)
       expect(answer).toMatchObject({ status: 200, complete: false })
     },
   )
 
   test.each(encodings.slice(0, 5))('in %s may have bytes after the compressed data', async (encoding, body) => {
-    const bytes = answerOf(Buffer.concat([body, Buffer.alloc(100_000)]), `content-encoding: ${encoding}\r\n`)
+    const bytes = responseBytes(Buffer.concat([body, Buffer.alloc(100_000)]), `content-encoding: ${encoding}\r\n`)
     const server = await serving(async ({ socket }) => {
       if (server.requests.length > 1) return socket.end(bytes.subarray(0, -10))
       await new Promise((written) => socket.write(bytes.subarray(0, -10), written))
@@ -324,7 +326,7 @@ describe('bodies', () => {
     ['deflate', zlib.deflateSync(Buffer.alloc(100_000))],
     ['identity', Buffer.alloc(1_001)],
   ])('in %s are limited by their size after decompression', async (encoding, body) => {
-    const server = await serving(({ socket }) => socket.write(answerOf(body, `content-encoding: ${encoding}\r\n`)))
+    const server = await serving(({ socket }) => socket.write(responseBytes(body, `content-encoding: ${encoding}\r\n`)))
     await expect(transportWith().send(read(server), never)).rejects.toMatchObject({
       kind: 'too_large',
       sent: true,
@@ -333,20 +335,22 @@ describe('bodies', () => {
   })
 
   test('that are too large are not read to their end', async () => {
-    const server = await serving(({ socket }) => socket.write(answerOf(Buffer.alloc(1_001)).subarray(0, -1)))
+    const server = await serving(({ socket }) => socket.write(responseBytes(Buffer.alloc(1_001)).subarray(0, -1)))
     const limited = { ...read(server), maxResponseBytes: 999 }
     await expect(transportWith().send(limited, never)).rejects.toMatchObject({ kind: 'too_large' })
     await expect.poll(() => server.open.size).toBe(0)
   })
 
   test('that cannot be decoded are incomplete', async () => {
-    const server = await serving(({ socket }) => socket.write(answerOf('<html>', 'content-encoding: gzip\r\n')))
+    const server = await serving(({ socket }) => socket.write(responseBytes('<html>', 'content-encoding: gzip\r\n')))
     expect(await transportWith().send(read(server), never)).toMatchObject({ status: 200, complete: false })
   })
 
   test('encoded more than five times are not decoded', async () => {
     const encodings = Array(6).fill('gzip').join()
-    const server = await serving(({ socket }) => socket.write(answerOf(json, `content-encoding: ${encodings}\r\n`)))
+    const server = await serving(({ socket }) =>
+      socket.write(responseBytes(json, `content-encoding: ${encodings}\r\n`)),
+    )
     expect(await transportWith().send(read(server), never)).toMatchObject({
       status: 200,
       text: '',
@@ -359,7 +363,7 @@ describe('bodies', () => {
     'that cannot be decoded (%s) do not block their connection',
     async (encodings) => {
       const unreadable = Buffer.alloc(1_000_000, '<html>')
-      const answers = [answerOf(unreadable, `content-encoding: ${encodings}\r\n`), answerOf('{}')]
+      const answers = [responseBytes(unreadable, `content-encoding: ${encodings}\r\n`), responseBytes('{}')]
       const server = await serving(({ socket }) => socket.write(answers.shift() ?? ''))
       const transport = transportWith({ maxSockets: 1 })
       expect(await transport.send(read(server), never)).toMatchObject({ complete: false })
@@ -370,7 +374,7 @@ describe('bodies', () => {
   test.each(['gzip', 'br', 'deflate', 'br, gzip', 'gzip, deflate'])(
     'in %s are complete if they are empty',
     async (encoding) => {
-      const server = await serving(({ socket }) => socket.write(answerOf('', `content-encoding: ${encoding}\r\n`)))
+      const server = await serving(({ socket }) => socket.write(responseBytes('', `content-encoding: ${encoding}\r\n`)))
       expect(await transportWith().send(read(server), never)).toMatchObject({ status: 200, text: '', complete: true })
     },
   )
@@ -382,21 +386,21 @@ describe('bodies', () => {
   })
 
   test('have no byte order mark', async () => {
-    const server = await serving(({ socket }) => socket.write(answerOf('\ufeff{}')))
+    const server = await serving(({ socket }) => socket.write(responseBytes('\ufeff{}')))
     expect((await transportWith().send(read(server), never)).text).toBe('{}')
   })
 })
 
-describe('unusual answers', () => {
-  test('1xx answers before the final answer are ignored', async () => {
+describe('unusual responses', () => {
+  test('1xx responses before the final response are ignored', async () => {
     const server = await serving(({ socket }) => {
       socket.write('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n')
-      socket.write(answerOf('{"a":1}'))
+      socket.write(responseBytes('{"a":1}'))
     })
     expect(await transportWith().send(read(server), never)).toMatchObject({ status: 200, text: '{"a":1}' })
   })
 
-  test('101 is an unexpected answer', async () => {
+  test('101 is an unexpected response', async () => {
     const server = await serving(({ socket }) => {
       socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: other\r\n\r\nhello')
     })
@@ -404,13 +408,13 @@ describe('unusual answers', () => {
     await expect.poll(() => server.open.size).toBe(0)
   })
 
-  test('an HTTP/1.0 answer without a length ends with its connection', async () => {
+  test('an HTTP/1.0 response without a length ends with its connection', async () => {
     const server = await serving(({ socket }) => socket.end('HTTP/1.0 200 OK\r\n\r\n{"old":true}'))
     expect(await transportWith().send(read(server), never)).toMatchObject({ text: '{"old":true}', complete: true })
   })
 
   test('too large headers cause an error with sent: true', async () => {
-    const server = await serving(({ socket }) => socket.write(answerOf('{}', `x-long: ${'x'.repeat(20_000)}\r\n`)))
+    const server = await serving(({ socket }) => socket.write(responseBytes('{}', `x-long: ${'x'.repeat(20_000)}\r\n`)))
     await expect(transportWith().send(read(server), never)).rejects.toMatchObject({
       kind: 'network',
       sent: true,
@@ -434,7 +438,7 @@ describe('unusual answers', () => {
 
   test('an offered upgrade is ignored', async () => {
     const server = await serving(({ socket }) =>
-      socket.write(answerOf('{"a":1}', 'connection: upgrade, keep-alive\r\nupgrade: h2c\r\n')),
+      socket.write(responseBytes('{"a":1}', 'connection: upgrade, keep-alive\r\nupgrade: h2c\r\n')),
     )
     expect(await transportWith().send(read(server), never)).toMatchObject({ status: 200, text: '{"a":1}' })
   })
@@ -442,9 +446,9 @@ describe('unusual answers', () => {
   test.each([
     ['at once', true],
     ['while the connection is idle', false],
-  ])('a second answer to one request, %s, is not used for another request', async (_, atOnce) => {
-    const mine = answerOf('{"mine":true}')
-    const foreign = answerOf('{"foreign":true}')
+  ])('a second response to one request, %s, is not used for another request', async (_, atOnce) => {
+    const mine = responseBytes('{"mine":true}')
+    const foreign = responseBytes('{"foreign":true}')
     const both = Buffer.concat([mine, foreign])
     const server = await serving((request) => {
       if (server.requests.length > 1 || !atOnce) request.socket.write(mine)
@@ -462,7 +466,7 @@ describe('unusual answers', () => {
     expect((await transport.send(unsafeWrite(server), never)).text).toBe('{"mine":true}')
   })
 
-  test('an answer that arrives before the body is sent is returned', async () => {
+  test('a response that arrives before the body is sent is returned', async () => {
     const body = JSON.stringify('x'.repeat(3_000_000))
     const server = http.createServer((_, response) => {
       response.writeHead(413, { connection: 'close' })
@@ -481,14 +485,14 @@ describe('unusual answers', () => {
 
 describe('a request to', () => {
   test('an IPv6 address is sent', async () => {
-    const server = await serving(({ socket }) => socket.write(answerOf('{}')), '::1')
+    const server = await serving(({ socket }) => socket.write(responseBytes('{}')), '::1')
     expect((await transportWith().send(read(server, '/v1/x?q=1'), never)).status).toBe(200)
     expect(server.requests[0]?.head).toMatch(/^GET \/v1\/x\?q=1 HTTP\/1\.1/)
     expect(server.requests[0]?.head).toMatch(/host: \[::1\]:\d+/i)
   })
 
   test('a host with two addresses is sent if only one address refuses', async () => {
-    const server = await serving(({ socket }) => socket.write(answerOf('{}')))
+    const server = await serving(({ socket }) => socket.write(responseBytes('{}')))
     const both = ((_host, _options, callback) => {
       callback(null, [
         { address: '::1', family: 6 },
@@ -590,7 +594,7 @@ describe('a request aborted', () => {
 })
 
 test('calls leave no listener on a long-lived signal', async () => {
-  const server = await serving(({ socket }) => socket.write(answerOf('{}')))
+  const server = await serving(({ socket }) => socket.write(responseBytes('{}')))
   const transport = transportWith()
   const { signal } = new AbortController()
   for (let round = 0; round < 100; round++) {
@@ -602,7 +606,7 @@ test('calls leave no listener on a long-lived signal', async () => {
 })
 
 test('a header that node:http refuses fails the request with sent: false and frees its socket', async () => {
-  const server = await serving(({ socket }) => socket.write(answerOf('{}')))
+  const server = await serving(({ socket }) => socket.write(responseBytes('{}')))
   const transport = transportWith({ maxSockets: 1 })
   const refused = transport.send({ ...read(server), headers: { trailer: 'x' } }, never)
   await expect(refused).rejects.toMatchObject({ sent: false, systemCode: 'ERR_HTTP_TRAILER_INVALID' })
@@ -611,7 +615,7 @@ test('a header that node:http refuses fails the request with sent: false and fre
 })
 
 test('a custom accept-encoding is sent, in any letter case', async () => {
-  const server = await serving(({ socket }) => socket.write(answerOf('{}')))
+  const server = await serving(({ socket }) => socket.write(responseBytes('{}')))
   await transportWith().send({ ...read(server), headers: { 'Accept-Encoding': 'identity' } }, never)
   expect(server.requests[0]?.head.match(/^accept-encoding: .*$/gim)).toEqual(['Accept-Encoding: identity'])
 })
@@ -687,14 +691,14 @@ describe('a wrapper of nodeTransport', () => {
 })
 
 test('fake timers do not block a call', async () => {
-  const server = await serving(({ socket }) => socket.write(answerOf('{}')))
+  const server = await serving(({ socket }) => socket.write(responseBytes('{}')))
   vi.useFakeTimers()
   expect((await transportWith().send(read(server), never)).status).toBe(200)
 })
 
 describe('close', () => {
   test('closes idle connections, and later requests are not sent', async () => {
-    const server = await serving(({ socket }) => socket.write(answerOf('{}')))
+    const server = await serving(({ socket }) => socket.write(responseBytes('{}')))
     const transport = transportWith()
     await transport.send(read(server), never)
     transport.close()
@@ -735,7 +739,7 @@ describe('close', () => {
   test("does not close the partner's agent", async () => {
     const agent = new http.Agent({ keepAlive: true })
     cleanups.push(() => agent.destroy())
-    const server = await serving(({ socket }) => socket.write(answerOf('{}')))
+    const server = await serving(({ socket }) => socket.write(responseBytes('{}')))
     const transport = transportWith({ agent })
     await transport.send(read(server), never)
     transport.close()

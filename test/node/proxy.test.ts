@@ -67,16 +67,19 @@ test('a proxy agent with keepAlive reuses its tunnel', async () => {
   expect(through.targets).toHaveLength(1)
 })
 
-test.each([407, 403, 502, 503])('a proxy that answers CONNECT with %i: the write is not applied', async (status) => {
-  const { baseUrl, seen } = await service()
-  const through = await startConnectProxy({ status })
-  const error = await clientThrough(through.host, baseUrl)
-    .recordActionValue(value)
-    .catch((reason: unknown) => reason)
-  expect(error).toMatchObject({ code: 'network', outcome: 'not_applied' })
-  expect(String(error)).toContain(`the proxy refused the connection with HTTP ${status}`)
-  expect(seen).toEqual([])
-})
+test.each([407, 403, 502, 503])(
+  'a proxy that responds to CONNECT with %i: the write is not applied',
+  async (status) => {
+    const { baseUrl, seen } = await service()
+    const through = await startConnectProxy({ status })
+    const error = await clientThrough(through.host, baseUrl)
+      .recordActionValue(value)
+      .catch((reason: unknown) => reason)
+    expect(error).toMatchObject({ code: 'network', outcome: 'not_applied' })
+    expect(String(error)).toContain(`the proxy refused the connection with HTTP ${status}`)
+    expect(seen).toEqual([])
+  },
+)
 
 test('an unreachable proxy: the write is not applied', async () => {
   const { baseUrl, seen } = await service()

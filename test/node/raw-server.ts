@@ -9,7 +9,7 @@ export interface RawRequest {
   readonly socket: Socket
 }
 
-/** A TCP server whose test writes the bytes of each answer. */
+/** A TCP server whose test writes the bytes of each response. */
 export interface RawServer {
   readonly url: string
   readonly requests: readonly RawRequest[]
@@ -58,8 +58,8 @@ export async function rawServer(answer: (request: RawRequest) => void, host = '1
   }
 }
 
-/** Returns the bytes of an answer with a content-length. */
-export const answerOf = (body: string | Buffer, headers = '', status = '200 OK'): Buffer =>
+/** Returns the bytes of a response with a content-length. */
+export const responseBytes = (body: string | Buffer, headers = '', status = '200 OK'): Buffer =>
   Buffer.concat([
     Buffer.from(`HTTP/1.1 ${status}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n${headers}\r\n`),
     Buffer.from(body),

@@ -42,7 +42,7 @@ describe.skipIf(skipsWithout('OpenAPI tools', missingTools))('the client with th
     await expect(callWithSample(client(), operation)).resolves.not.toBeInstanceOf(Error)
   })
 
-  test.each(operations)('reads random answers to %s that match the schema', async (operation) => {
+  test.each(operations)('reads random responses to %s that match the schema', async (operation) => {
     for (let round = 0; round < 10; round++) await callWithSample(client('dynamic=true'), operation)
   })
 

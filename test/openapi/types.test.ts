@@ -41,7 +41,7 @@ const NOT_COMPARED = new Set([
   ...['StandardError', 'StringError', 'QuestCompletedMessage', 'QuestCompletedActivity'],
   ...['CampaignInfo', 'AcceptedData'],
 ])
-/** Schemas with numeric strings in answers. */
+/** Schemas with numeric strings in responses. */
 const WITH_NUMERIC_STRINGS = new Set(['TaskDefinition', 'QuestDefinition'])
 
 /** Schemas of messages. */

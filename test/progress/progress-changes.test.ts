@@ -264,7 +264,7 @@ describe('an invalid reading is refused', () => {
   })
 })
 
-test('progressChanges returns the changes of a user between two answers of the service', async () => {
+test("progressChanges returns a user's changes between two responses", async () => {
   const service = createCampaignService()
   const client = new CampaignClient({
     baseUrl: 'https://service.example/api/v1',

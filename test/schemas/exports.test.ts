@@ -20,10 +20,10 @@ function collect(schema: z.core.$ZodType, value: unknown, examples: Map<z.core.$
 }
 
 const examples = new Map<z.core.$ZodType, unknown>()
-for (const { name, request, answer } of operations) {
+for (const { name, request, response } of operations) {
   const endpoint: AnyEndpoint = endpoints[name]
   collect(endpoint.request, request, examples)
-  if (typeof endpoint.response === 'object') collect(endpoint.response, answer.data, examples)
+  if (typeof endpoint.response === 'object') collect(endpoint.response, response.data, examples)
 }
 collect(schemas.userActivity, exampleActivity({ id: 'm-1' }), examples)
 
@@ -42,7 +42,7 @@ describe('campaign-client/schemas', () => {
     }
   })
 
-  it('has a schema for every request and every documented answer', () => {
+  it('has a schema for every request and every documented response', () => {
     const exported = all.map(([, schema]) => schema)
     const requests = Object.values(endpoints).map(({ request }): z.core.$ZodType => request)
     expect(exported).toEqual(expect.arrayContaining(requests))
@@ -56,6 +56,6 @@ describe('campaign-client/schemas', () => {
     const { data } = operation('getCampaignInfo')
     expect(z.safeParse(stored, { at: 'now', campaign: data }).success).toBe(true)
     expect(z.safeParse(stored, { at: 'now', campaign: {} }).success).toBe(false)
-    expect(z.safeParse(z.array(schemas.inviteCode), [contract.getInviteCode.answer.data]).success).toBe(true)
+    expect(z.safeParse(z.array(schemas.inviteCode), [contract.getInviteCode.response.data]).success).toBe(true)
   })
 })

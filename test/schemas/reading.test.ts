@@ -37,7 +37,7 @@ const definition = {
 const quest = { id: 'q1', name: 'Welcome', actions: ['t1'], xp: 10, xp_mul: '2', meta: {}, deps: ['q0'] }
 const info = { id: 'demo', name: 'Demo', actions: [definition], quests: [quest] }
 
-/** Returns the result of a client for an answer with this body. */
+/** Returns the result of a client for a response with this body. */
 const readProgress = (text: string): Promise<UserProgress> =>
   clientWith({ fetch: scriptedFetch(() => new Response(text)).fetch }).getUserProgress({
     account: 'ada',

@@ -14,7 +14,7 @@ function shapeOf(value: unknown): unknown {
   )
 }
 
-describe.each(operations)('the service answers $name', ({ method, path, sent, writes, answer }) => {
+describe.each(operations)('the service responds to $name', ({ method, path, sent, writes, response: documented }) => {
   const url = `${BASE_URL}${path === 'not shown' ? '/webhook' : path}${writes ? '' : sent}`
   const request: RequestInit = {
     method,
@@ -25,7 +25,7 @@ describe.each(operations)('the service answers $name', ({ method, path, sent, wr
   test('according to the contract', async () => {
     const response = await createCampaignService().fetch(url, request)
     expect(response.status).toBe(200)
-    expect(shapeOf(await response.json())).toEqual(shapeOf(answer))
+    expect(shapeOf(await response.json())).toEqual(shapeOf(documented))
   })
 
   test('with 401 without a token', async () => {

@@ -13,7 +13,7 @@ beforeAll(() => server.listen({ onUnhandledFrame: 'error' }))
 afterEach(() => service.reset())
 afterAll(() => server.close())
 
-test('the handlers answer the global fetch from the service', async () => {
+test('the handlers respond to the global fetch from the service', async () => {
   expect(await get('/code', { code: 'UNUSED-2026', pid: 'demo' })).toMatchObject(ok({ used_by: [] }))
   expect(await post('/wallet/reward', reward)).toMatchObject(ok())
   expect(await post('/wallet/reward', reward)).toMatchObject(refused(400))
@@ -42,7 +42,7 @@ test('a hanging request ends when the caller aborts', async () => {
   await expect(call).rejects.toMatchObject({ name: 'AbortError' })
 })
 
-test('a truncated answer is incomplete', async () => {
+test('a truncated response is incomplete', async () => {
   service.fail({ kind: 'truncate' })
   await expect(get('/campaign/info', { pid: 'demo' })).rejects.toThrow(TypeError)
 })

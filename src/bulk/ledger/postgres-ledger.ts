@@ -90,7 +90,7 @@ const DEFAULT_LEASE_MS = 60_000
  * Each attempt first claims the award. Only one attempt at a time can hold the claim. The claim has a lease, which is measured
  * by the database's clock. When the lease expires, another attempt may claim the award. From then on, the ledger accepts only
  * the verdict `awarded` from the first attempt. If the service refuses the second attempt, the first attempt may have
- * succeeded. The verdict is then `unconfirmed`, unless `confirm` or `isUsedId` gives an answer.
+ * succeeded. The verdict is then `unconfirmed`, unless `confirm` or `isUsedId` decides.
  *
  * It uses your pool and does not close it. Claims and verdicts are single statements, each in its own transaction, so it works
  * behind a transaction pooler such as PgBouncer. Durability depends on `synchronous_commit` of the database. Rows stay until

@@ -195,7 +195,7 @@ const MAX_BODY_BYTES = 1_048_576
 const MAX_RESPONSE_BYTES = 16 * 1_048_576
 const FORWARD_TIMEOUT_MS = 30_000
 
-/** Verifies, saves, forwards and answers a message. Resolves to `undefined` for a request that cannot be a message. */
+/** Verifies, saves and forwards a message, and responds to it. Resolves to `undefined` for a request that cannot be a message. */
 async function receive(
   request: IncomingMessage,
   response: ServerResponse,

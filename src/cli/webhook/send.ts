@@ -70,7 +70,7 @@ async function send(url: string, flags: SendFlags, { output, env, interrupts }: 
   let sharedId = flags.id
   const deliveries: Delivery[] = []
   const { signal } = interrupts
-  const limits = { timeoutMs: flags.timeout, maxBytes: MAX_ANSWER_BYTES, signal }
+  const limits = { timeoutMs: flags.timeout, maxBytes: MAX_RESPONSE_BYTES, signal }
   for (let index = 0; index < flags.times && !signal.aborted; index++) {
     const body = file ?? (await createBody(flags, sharedId))
     const id = idOf(body)
@@ -136,7 +136,7 @@ interface Delivery {
   readonly expected: boolean
 }
 
-const MAX_ANSWER_BYTES = 1024
+const MAX_RESPONSE_BYTES = 1024
 
 /** Returns the issues that a receiver finds in a message, if the body is a message. */
 function issuesOf(body: Uint8Array): Pick<Delivery, 'issues'> {

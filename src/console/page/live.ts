@@ -20,7 +20,7 @@ export interface LiveList<Row> {
 
 const NO_ROWS = { rows: [], discarded: 0 }
 
-/** Whether the service answers; undefined before the first response. */
+/** Whether the service responds; undefined before the first response. */
 export const isConnected = signal<boolean | undefined>(undefined)
 export const requests = signal<LiveList<RequestRow>>(NO_ROWS)
 export const deliveries = signal<LiveList<DeliveryRow>>(NO_ROWS)

@@ -19,7 +19,7 @@ const HTML = `<!doctype html>
 </head>
 <body>
 <div id="root"></div>
-<noscript>The console needs JavaScript. The service itself answers without it.</noscript>
+<noscript>The console needs JavaScript. The service itself works without it.</noscript>
 </body>
 </html>
 `

@@ -24,7 +24,7 @@ const RECORDS = {
 }
 
 /**
- * Answers a request of a program under `/control/`: `POST` with the name of an action, or `GET` with the name of a record.
+ * Responds to a request of a program under `/control/`: `POST` with the name of an action, or `GET` with the name of a record.
  * Actions take the same JSON as those of the page.
  */
 export async function control(

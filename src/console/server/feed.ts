@@ -60,7 +60,7 @@ export class Feed {
   #stateChangedAt = 1
   #isConsoleAction = false
   #actions = 0
-  /** Deliveries whose request has not been answered yet: the service reports them before the request. */
+  /** Deliveries whose request has no response yet: the service reports them before the request. */
   readonly #newDeliveries: string[] = []
   /** The latest failed requests, by a hash of the request. */
   readonly #failed = new Map<string, FailedRequest>()

@@ -20,7 +20,7 @@ export interface ConsoleOptions extends Omit<ActionContext, 'feed'> {
 }
 
 export interface Console {
-  /** Answers requests to the console and refuses requests of other sites. Returns false for requests to the service. */
+  /** Responds to requests to the console and refuses requests of other sites. Returns false for requests to the service. */
   readonly intercept: (request: IncomingMessage, response: ServerResponse) => boolean
   close(): void
 }

@@ -54,7 +54,7 @@ export interface ManualClockOptions {
   running?: boolean | undefined
   /**
    * How long `advance` waits for running deliveries, in milliseconds of real time. Set it low in tests of a receiver that
-   * never answers.
+   * never responds.
    *
    * @defaultValue 1000
    */

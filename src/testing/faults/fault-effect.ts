@@ -26,7 +26,7 @@ export interface FaultPlan {
   outcome(response: ServiceResponse | undefined, operation: OperationName | undefined): FaultOutcome
 }
 
-export const answered = (
+export const respondWith = (
   response: ServiceResponse,
   transmission: Transmission = 'whole',
   delayMs = 0,
@@ -60,10 +60,12 @@ export function planFault(options: RequestFaultOptions): FaultPlan {
   })
   switch (kind) {
     case 'status':
-      return replaceResponse(answered(statusResponse(options)))
+      return replaceResponse(respondWith(statusResponse(options)))
     case 'garbage': {
       const { body = HTML } = options
-      return replaceResponse(answered({ status: 200, headers: { 'content-type': 'text/html; charset=utf-8' }, body }))
+      return replaceResponse(
+        respondWith({ status: 200, headers: { 'content-type': 'text/html; charset=utf-8' }, body }),
+      )
     }
     case 'reset':
       return replaceResponse({ kind: 'lost' })
@@ -72,16 +74,16 @@ export function planFault(options: RequestFaultOptions): FaultPlan {
     case 'hang':
       return replaceResponse({ kind: 'silent' })
     case 'truncate':
-      return changeResponse((response) => answered(response, 'truncated'))
+      return changeResponse((response) => respondWith(response, 'truncated'))
     case 'stall':
-      return changeResponse((response) => answered(response, 'stalled'))
+      return changeResponse((response) => respondWith(response, 'stalled'))
     case 'drip':
-      return changeResponse((response) => answered(response, 'dripped', options.delayMs ?? DEFAULT_DELAY_MS))
+      return changeResponse((response) => respondWith(response, 'dripped', options.delayMs ?? DEFAULT_DELAY_MS))
     case 'delay':
-      return changeResponse((response) => answered(response, 'whole', options.delayMs ?? DEFAULT_DELAY_MS))
+      return changeResponse((response) => respondWith(response, 'whole', options.delayMs ?? DEFAULT_DELAY_MS))
     case 'misshapen':
       return changeResponse((response, operation) =>
-        answered({ ...response, status: 200, body: misshapenBody(operation) }),
+        respondWith({ ...response, status: 200, body: misshapenBody(operation) }),
       )
   }
 }

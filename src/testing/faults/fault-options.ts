@@ -28,7 +28,7 @@ interface ReplacementFault extends FaultTarget {
   applied?: boolean | undefined
 }
 
-/** Answers with the given status. */
+/** Responds with the given status. */
 export interface StatusFault extends ReplacementFault {
   kind: 'status'
   /** 200 to 599. @defaultValue 500 */
@@ -39,7 +39,7 @@ export interface StatusFault extends ReplacementFault {
   body?: unknown
 }
 
-/** Answers 200 with a body that is not JSON. */
+/** Responds with 200 and a body that is not JSON. */
 export interface GarbageFault extends ReplacementFault {
   kind: 'garbage'
   /** The body. @defaultValue an HTML page */

@@ -1,5 +1,5 @@
 import type { OperationName } from '../../endpoints/index.ts'
-import { answered, type FaultOutcome } from '../faults/fault-effect.ts'
+import { type FaultOutcome, respondWith } from '../faults/fault-effect.ts'
 import type { FaultQueue } from '../faults/fault-queue.ts'
 import { rules } from '../rules/index.ts'
 import type { RuleContext } from '../rules/rule.ts'
@@ -35,7 +35,7 @@ export function handleRequest(request: ServiceRequest, handling: RequestHandling
   const access = authenticate(request.headers.get('authorization'), handling.grants)
   const plan = handling.faults.take(route.operation)
   const handled = plan?.handle === false ? undefined : handle(request, route, access, handling)
-  const outcome = plan ? plan.outcome(handled?.response, route.operation) : answered((handled as Handled).response)
+  const outcome = plan ? plan.outcome(handled?.response, route.operation) : respondWith((handled as Handled).response)
 
   const record = handling.log.add({
     at: handling.now(),

@@ -30,7 +30,7 @@ export interface ListenOptions {
   host?: string | undefined
   /**
    * Called with node:http's `IncomingMessage` and `ServerResponse` before the service handles a request. Return true to
-   * answer the request yourself, for example with a page on the same port; the service then ignores the request. If the
+   * respond to the request yourself, for example with a page on the same port; the service then ignores the request. If the
    * function throws, the connection is closed.
    *
    * @defaultValue none

@@ -5,11 +5,11 @@ import { type Transport, TransportError, type TransportRequest, type TransportRe
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { cancellationOf } from '../../../src/shared/abort.ts'
 import {
-  type Answer,
   closedAddress,
   httpServer,
   json,
   type LoopbackServer,
+  type Responder,
   reset,
   silence,
   tcpServer,
@@ -28,7 +28,7 @@ const TEXT = JSON.stringify(DATA)
 /**
  * Tests the contract of a transport over real connections.
  *
- * @param options - `sends421`: how often a request is sent if its answer is a 421. Node's `fetch` retries it once.
+ * @param options - `sends421`: how often a request is sent if its response is a 421. Node's `fetch` retries it once.
  *   `knowsUnsent`: whether the transport can report `sent: false`. No `fetch` can.
  */
 export function transportContract(
@@ -148,7 +148,7 @@ export function transportContract(
         expect(server.requests[0]?.headers).not.toHaveProperty('transfer-encoding')
       })
 
-      test('has no cookies of earlier answers', async () => {
+      test('has no cookies of earlier responses', async () => {
         const server = await started(httpServer(json(DATA, 200, { 'set-cookie': 'session=1; Path=/' })))
         await send(server.baseUrl)
         await send(server.baseUrl)
@@ -156,7 +156,7 @@ export function transportContract(
       })
     })
 
-    describe('an answer', () => {
+    describe('a response', () => {
       test.each([200, 201, 400, 401, 404, 421, 429, 500, 503])(
         'of %i is returned with its status and its text',
         async (status) => {
@@ -300,7 +300,7 @@ export function transportContract(
     })
 
     describe('a failed answer', () => {
-      const beforeAnAnswer: readonly [string, Answer][] = [
+      const beforeAResponse: readonly [string, Responder][] = [
         ['reset', reset],
         ['closed', (response) => response.socket?.end()],
         ['closed within the status line', (response) => response.socket?.end('HTTP/1.1 20')],
@@ -308,7 +308,7 @@ export function transportContract(
         ['closed after bytes that are not HTTP', (response) => response.socket?.end('220 mail.example ESMTP\r\n\r\n')],
       ]
 
-      test.each(beforeAnAnswer)(
+      test.each(beforeAResponse)(
         'lost before the end of its headers (%s) causes an error with sent: true, and no retry',
         async (how, lose) => {
           const server = await started(httpServer(lose))
@@ -330,7 +330,7 @@ export function transportContract(
         expect(await failureOf(write(server.baseUrl))).toMatchObject({ kind: 'network', sent: true })
       })
 
-      const withinTheBody = (status: number): readonly [string, Answer][] => [
+      const withinTheBody = (status: number): readonly [string, Responder][] => [
         [
           'reset',
           (response) => {
@@ -387,10 +387,10 @@ export function transportContract(
       })
     })
 
-    describe('an answer that is too large', () => {
+    describe('a response that is too large', () => {
       const size = 5_000
       const text = 'x'.repeat(size)
-      const ways: readonly [string, Answer][] = [
+      const ways: readonly [string, Responder][] = [
         ['with a content-length', (response) => response.writeHead(200, { 'content-length': String(size) }).end(text)],
         [
           'in chunks',
@@ -406,7 +406,7 @@ export function transportContract(
         ],
       ]
 
-      test.each(ways)('%s is refused, and an answer of exactly maxResponseBytes is accepted', async (_, answer) => {
+      test.each(ways)('%s is refused, and a response of exactly maxResponseBytes is accepted', async (_, answer) => {
         const server = await started(httpServer(answer))
         expect(await send(server.baseUrl, { maxResponseBytes: size })).toMatchObject({ text, complete: true })
         const error = await failureOf(send(server.baseUrl, { maxResponseBytes: size - 1 }))
@@ -440,7 +440,7 @@ export function transportContract(
 
     describe('an abort', () => {
       const stages: readonly [string, () => Promise<LoopbackServer>][] = [
-        ['before an answer', () => httpServer(silence)],
+        ['before a response', () => httpServer(silence)],
         ['within the headers', () => tcpServer((socket) => socket.resume().write('HTTP/1.1 200 OK\r\ncontent'))],
         [
           'within the body',
@@ -450,7 +450,7 @@ export function transportContract(
             }),
         ],
         [
-          'within the body of an error answer',
+          'within the body of an error response',
           () =>
             httpServer((response) => {
               response.writeHead(503, { 'content-length': '100' }).write('{')
@@ -477,7 +477,7 @@ export function transportContract(
         expect(server.requests).toHaveLength(0)
       })
 
-      test('after the answer has no effect and leaves no listener', async () => {
+      test('after the response has no effect and leaves no listener', async () => {
         const server = await started(httpServer(json(DATA)))
         const controller = new AbortController()
         const answer = await send(server.baseUrl, {}, controller.signal)

@@ -75,7 +75,7 @@ for (const path of ['/raw', '/stream']) {
   })
 }
 
-test('answers 500 to a parsed body, and reports it to onReject', async () => {
+test('responds with 500 to a parsed body, and reports it to onReject', async () => {
   rejected.length = 0
   const body = '{"id":"parsed"}'
   assert.equal((await post('/parsed', body, signWebhook(SECRET, body))).status, 500)

@@ -14,7 +14,7 @@ const ROWS: readonly AwardRow[] = Array.from({ length: 20 }, (_, index) => {
 /** Bulk awards with a ledger in a file. */
 export const awards: readonly Behaviour[] = [
   {
-    name: 'fileLedger: a list is awarded once, over a lost answer and two runs',
+    name: 'fileLedger: a list is awarded once, over a lost response and two runs',
     run: () =>
       inTemporaryFolder(async (folder) => {
         const { client, service } = createLocalClient()

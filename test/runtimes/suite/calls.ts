@@ -20,11 +20,11 @@ import { TOKEN } from './secrets.ts'
 
 const AWARD = { address: WALLET, pid: 'demo', id: 'award-1', xp: 250 }
 
-/** Calls, and their results for each answer of the service. */
+/** Calls, and their results for each response of the service. */
 export const calls: readonly Behaviour[] = [
   ...operations.map(
-    ({ name, method, path, sent, writes, answer, result, run }): Behaviour => ({
-      name: `${name}: sends the request and reads the answer of the contract`,
+    ({ name, method, path, sent, writes, response: documented, result, run }): Behaviour => ({
+      name: `${name}: sends the request and reads the documented response`,
       async run() {
         const seen: unknown[] = []
         const client = new CampaignClient({
@@ -33,7 +33,7 @@ export const calls: readonly Behaviour[] = [
           webhookRegistrationPath: 'webhook',
           fetch: async (url, init) => {
             seen.push([init?.method, url, await new Response(init?.body).text()])
-            return new Response(JSON.stringify(answer))
+            return new Response(JSON.stringify(documented))
           },
         })
         same(await run(client), result)
@@ -159,7 +159,7 @@ export const calls: readonly Behaviour[] = [
     },
   },
   {
-    name: 'reports an unknown outcome of a write after a lost answer',
+    name: 'reports an unknown outcome of a write after a lost response',
     async run() {
       const { client, service } = createLocalClient()
       service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })

@@ -14,19 +14,22 @@ import { SECRET } from './secrets.ts'
 
 const HEADER = 'x-service-signature'
 
-/** A webhook endpoint, from the request to the answer. */
+/** A webhook endpoint, from the request to the response. */
 export const receivers: readonly Behaviour[] = [
   {
     name: 'handles a message once, and again for another endpoint',
     async run() {
       const { receiver, handled } = createReceiver()
       const other = createReceiver({ endpoint: 'other' })
-      matches(await answerOf(receiver.fetch(await delivery('m-1'))), {
+      matches(await responseTo(receiver.fetch(await delivery('m-1'))), {
         status: 200,
         body: { ok: true, result: 'handled' },
       })
-      matches(await answerOf(receiver.fetch(await delivery('m-1'))), { status: 200, body: { result: 'duplicate' } })
-      matches(await answerOf(other.receiver.fetch(await delivery('m-1'))), { status: 200, body: { result: 'handled' } })
+      matches(await responseTo(receiver.fetch(await delivery('m-1'))), { status: 200, body: { result: 'duplicate' } })
+      matches(await responseTo(other.receiver.fetch(await delivery('m-1'))), {
+        status: 200,
+        body: { result: 'handled' },
+      })
       matches(
         [...handled, ...other.handled].map(({ id, kind }) => `${id} ${kind}`),
         ['m-1 action_completed', 'm-1 action_completed'],
@@ -34,31 +37,31 @@ export const receivers: readonly Behaviour[] = [
     },
   },
   {
-    name: 'answers 503 to a second attempt during the first attempt',
+    name: 'responds with 503 to a second attempt during the first attempt',
     async run() {
       const gate = deferred()
       const { receiver, handled } = createReceiver({ handle: () => gate.promise })
       const first = receiver.fetch(await delivery('m-1'))
-      const second = await answerOf(receiver.fetch(await delivery('m-1')))
+      const second = await responseTo(receiver.fetch(await delivery('m-1')))
       matches(second, { status: 503 })
       equal(Number(second.retryAfter) > 0, true, 'Retry-After')
       gate.resolve()
-      matches(await answerOf(first), { status: 200 })
-      matches(await answerOf(receiver.fetch(await delivery('m-1'))), { body: { result: 'duplicate' } })
+      matches(await responseTo(first), { status: 200 })
+      matches(await responseTo(receiver.fetch(await delivery('m-1'))), { body: { result: 'duplicate' } })
       equal(handled.length, 1, 'times handled')
     },
   },
   {
-    name: 'answers before the deadline while the handler continues',
+    name: 'responds before the deadline while the handler continues',
     async run() {
       const gate = deferred()
       const waitedFor: Promise<unknown>[] = []
       const { receiver } = createReceiver({ deadlineMs: 20, handle: () => gate.promise })
       const context = { waitUntil: (work: Promise<unknown>) => waitedFor.push(work) }
-      matches(await answerOf(receiver.fetch(await delivery('m-1'), context)), { status: 503 })
+      matches(await responseTo(receiver.fetch(await delivery('m-1'), context)), { status: 503 })
       gate.resolve()
       await Promise.all(waitedFor)
-      matches(await answerOf(receiver.fetch(await delivery('m-1'))), { body: { result: 'duplicate' } })
+      matches(await responseTo(receiver.fetch(await delivery('m-1'))), { body: { result: 'duplicate' } })
       equal(waitedFor.length > 0, true, 'waitUntil was called')
     },
   },
@@ -68,16 +71,16 @@ export const receivers: readonly Behaviour[] = [
       const { receiver, handled, rejected } = createReceiver({ maxBodyBytes: 2000 })
       const forged = await delivery('m-1')
       forged.headers.set(HEADER, await signatureOf('guessed', activity('m-1')))
-      matches(await answerOf(receiver.fetch(forged)), { status: 401, body: { ok: false, error: 'unauthorized' } })
+      matches(await responseTo(receiver.fetch(forged)), { status: 401, body: { ok: false, error: 'unauthorized' } })
       const large = await delivery('m-2', { padding: 'x'.repeat(2000) })
-      matches(await answerOf(receiver.fetch(large)), { status: 413 })
-      matches(await answerOf(receiver.fetch(new Request('http://receiver.test/'))), { status: 405 })
+      matches(await responseTo(receiver.fetch(large)), { status: 413 })
+      matches(await responseTo(receiver.fetch(new Request('http://receiver.test/'))), { status: 405 })
       const broken = new Request('http://receiver.test/', {
         method: 'POST',
         headers: { [HEADER]: await signatureOf(SECRET, '{"id": ') },
         body: '{"id": ',
       })
-      matches(await answerOf(receiver.fetch(broken)), { status: 400 })
+      matches(await responseTo(receiver.fetch(broken)), { status: 400 })
       matches(rejected, ['signature_mismatch', 'too_large', 'method_not_allowed', 'invalid_json'])
       equal(handled.length, 0, 'times handled')
     },
@@ -88,7 +91,7 @@ export const receivers: readonly Behaviour[] = [
       const { receiver, rejected, failed } = createReceiver()
       const request = await delivery('m-1')
       await request.text()
-      matches(await answerOf(receiver.fetch(request)), { status: 500 })
+      matches(await responseTo(receiver.fetch(request)), { status: 500 })
       matches(rejected, ['body_not_raw'])
       matches(failed, ['body WebhookError'])
     },
@@ -102,9 +105,9 @@ export const receivers: readonly Behaviour[] = [
         if (outcome !== undefined) throw outcome
       }
       const { receiver, failed } = createReceiver({ handle })
-      matches(await answerOf(receiver.fetch(await delivery('m-1'))), { status: 500 })
-      matches(await answerOf(receiver.fetch(await delivery('m-1'))), { status: 200, body: { result: 'handled' } })
-      matches(await answerOf(receiver.fetch(await delivery('m-2'))), { status: 200, body: { result: 'discarded' } })
+      matches(await responseTo(receiver.fetch(await delivery('m-1'))), { status: 500 })
+      matches(await responseTo(receiver.fetch(await delivery('m-1'))), { status: 200, body: { result: 'handled' } })
+      matches(await responseTo(receiver.fetch(await delivery('m-2'))), { status: 200, body: { result: 'discarded' } })
       matches(failed, ['handle Error'])
     },
   },
@@ -118,11 +121,11 @@ export const receivers: readonly Behaviour[] = [
           return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
         },
       })
-      const answer = receiver.fetch(await delivery('m-1'))
+      const response = receiver.fetch(await delivery('m-1'))
       await running.promise
       await receiver.close({ timeoutMs: 0 })
-      equal((await answer).status >= 500, true, 'the status requests a retry')
-      matches(await answerOf(receiver.fetch(await delivery('m-2'))), { status: 503 })
+      equal((await response).status >= 500, true, 'the status requests a retry')
+      matches(await responseTo(receiver.fetch(await delivery('m-2'))), { status: 503 })
     },
   },
   {
@@ -186,7 +189,7 @@ async function message(id: string, fields: Record<string, unknown> = {}) {
   return { method: 'POST', headers, body }
 }
 
-async function answerOf(promise: Promise<Response>) {
+async function responseTo(promise: Promise<Response>) {
   const response = await promise
   const retryAfter = response.headers.get('retry-after')
   return { status: response.status, body: (await response.json()) as unknown, retryAfter }
@@ -197,7 +200,7 @@ async function sendMessages(serve: (receiver: WebhookReceiver) => Promise<Served
   const { receiver, handled } = createReceiver({ maxBodyBytes: 100_000 })
   const served = await serve(receiver)
   try {
-    const send = async (init: RequestInit) => answerOf(served.send(init))
+    const send = async (init: RequestInit) => responseTo(served.send(init))
     matches(await send(await message('m-1')), { status: 200, body: { result: 'handled' } })
     matches(await send(await message('m-1')), { status: 200, body: { result: 'duplicate' } })
     const long = await message('m-2', { padding: 'é'.repeat(40_000) })

@@ -3,7 +3,7 @@ import { equal, instance, matches, rejection } from './assertions.ts'
 import type { Behaviour } from './behaviour.ts'
 import { ADA, createLocalClient } from './local-client.ts'
 
-/** Calls that end before an answer. */
+/** Calls that end before a response. */
 export const waiting: readonly Behaviour[] = [
   {
     name: 'ends an attempt that takes too long',

@@ -126,7 +126,7 @@ describe('faults', () => {
     expect((await second).value).toHaveLength(1)
   })
 
-  test('misshapen answers 200 even when the service refuses the request', async () => {
+  test('misshapen responds with 200 even when the service refuses the request', async () => {
     const service = createCampaignService()
     service.fail({ kind: 'misshapen', times: 2 })
     expect(await statusOf(service, '/campaign/info?pid=unknown')).toBe(200)

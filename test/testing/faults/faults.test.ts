@@ -53,14 +53,14 @@ describe.each(['fetch', 'listen'] as const)('over %s, the fault', (way) => {
 
   const code = (init?: RequestInit) => calls.get('/code', { code: 'UNUSED-2026', pid: 'demo' }, init)
 
-  test('status answers with the standard envelope and applies nothing', async () => {
+  test('status responds with the standard envelope and applies nothing', async () => {
     service.fail({ on: 'rewardWallet', kind: 'status' })
     expect(await calls.post('/wallet/reward', reward('r'))).toMatchObject(refused(500))
     expect(service.state.awards).toEqual([])
     expect(await calls.post('/wallet/reward', reward('r'))).toMatchObject(ok())
   })
 
-  test('status answers with the given status, headers and body', async () => {
+  test('status responds with the given status, headers and body', async () => {
     service.fail({ kind: 'status', status: 429, headers: { 'Retry-After': '2' }, body: { slow: 'down' } })
     service.fail({ kind: 'status', status: 502, body: '<h1>Bad gateway</h1>' })
     service.fail({ kind: 'status', status: 503, body: 'no' })
@@ -107,7 +107,7 @@ describe.each(['fetch', 'listen'] as const)('over %s, the fault', (way) => {
     },
   )
 
-  test('hang does not answer until the caller aborts', async () => {
+  test('hang does not respond until the caller aborts', async () => {
     service.fail({ kind: 'hang' })
     const controller = new AbortController()
     const reason = new Error('enough')
@@ -120,7 +120,7 @@ describe.each(['fetch', 'listen'] as const)('over %s, the fault', (way) => {
     expect(service.requests).toMatchObject([{ handled: false, fault: 'hang' }, { status: 200 }])
   })
 
-  test('garbage answers 200 with HTML', async () => {
+  test('garbage responds with 200 and HTML', async () => {
     service.fail({ kind: 'garbage' })
     const response = await code()
     expect(response.status).toBe(200)
@@ -191,7 +191,7 @@ describe.each(['fetch', 'listen'] as const)('over %s, the fault', (way) => {
     await expect.poll(() => clock.pending).toBe(0)
   })
 
-  test('misshapen applies the write and answers with the wrong fields', async () => {
+  test('misshapen applies the write and responds with the wrong fields', async () => {
     service.fail({ kind: 'misshapen', times: 2 })
     expect(await code()).toMatchObject(ok('data of the wrong type'))
     expect(await calls.post('/wallet/reward', reward('r'))).toMatchObject({

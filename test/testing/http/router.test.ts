@@ -15,7 +15,7 @@ describe('the router', () => {
     expect((await get('/user/progress', progressOfAda)).status).toBe(404)
   })
 
-  test('answers 404 to an unknown path, and logs the path', async () => {
+  test('responds with 404 to an unknown path, and logs the path', async () => {
     const service = createCampaignService()
     expect(await caller(service.fetch).get('/user/nothing')).toMatchObject({
       status: 404,
@@ -30,7 +30,7 @@ describe('the router', () => {
     expect(headers.get('x-refusal-reason')).toBe(`unknown path /api/v1/${'x'.repeat(279)}`)
   })
 
-  test('answers 405 to a wrong method, with the allowed one', async () => {
+  test('responds with 405 to a wrong method, with the allowed one', async () => {
     const { get, post } = caller(createCampaignService().fetch)
     const wrongGet = await get('/wallet/reward')
     expect(wrongGet).toMatchObject({ status: 405, body: { error: { code: 405, message: 'method not allowed' } } })

@@ -73,7 +73,7 @@ describe('listen', () => {
     await server.close()
   })
 
-  test('lets intercept answer a request instead of the service', async () => {
+  test('lets intercept respond to a request instead of the service', async () => {
     const service = createCampaignService()
     const server = await service.listen({
       intercept(request, response) {
@@ -142,7 +142,7 @@ describe('listen', () => {
     await server.close()
   })
 
-  test('answers 404 to a path with two slashes, and 400 to a body above the limit', async () => {
+  test('responds with 404 to a path with two slashes, and 400 to a body above the limit', async () => {
     const service = createCampaignService()
     const server = await service.listen()
     const { raw } = caller(globalThis.fetch, { baseUrl: `http://127.0.0.1:${server.port}` })

@@ -43,7 +43,7 @@ describe('service.fetch', () => {
     }
   })
 
-  test('answers any request with JSON, and never with a server error', async () => {
+  test('responds to any request with JSON, and never with a server error', async () => {
     const path = fc.constantFrom(
       '/user/progress',
       '/wallet/reward',

@@ -8,7 +8,7 @@ describe('tokens', () => {
     ['an empty token', 'Bearer '],
     ['another scheme', 'Basic YTpi'],
     ['two tokens', 'Bearer a, Bearer b'],
-  ])('are required: %s is answered with 401', async (_, authorization) => {
+  ])('are required: the response to %s is 401', async (_, authorization) => {
     const { raw } = caller(createCampaignService().fetch)
     const response = await raw(
       '/campaign/info?pid=demo',

@@ -64,7 +64,7 @@ describe('GET /user/progress', () => {
     expect(await start().progress('linus')).toMatchObject({ team: '', name: 'Linus' })
   })
 
-  test('answers 400 for an unknown user, and does not register the user', async () => {
+  test('responds with 400 for an unknown user, and does not register the user', async () => {
     const service = createCampaignService({
       campaigns: [{ id: 'demo' }, { id: 'other', users: [{ account: 'ada', platform: 'discord' }] }],
     })
@@ -158,7 +158,7 @@ describe('POST /user/referrer', () => {
     expect(profiles.body).toMatchObject({ data: { refs: 1, ref_count: 1 } })
   })
 
-  test('answers a self-referral with the string error, and registers no user', async () => {
+  test('responds to a self-referral with the string error, and registers no user', async () => {
     const { service, refer } = start()
     expect(await refer('new-1', 'new-1')).toMatchObject(stringError('self_referral_not_allowed'))
     expect(service.state.entries).toHaveLength(3)
@@ -190,7 +190,7 @@ describe('POST /user/referrer', () => {
     expect(service.state.entries, 'a refused referral registers no user').toHaveLength(3)
   })
 
-  test('answers missing_user if registration is closed', async () => {
+  test('responds with missing_user if registration is closed', async () => {
     const users = ['ada', 'grace'].map((account) => ({ account, platform: 'discord' }))
     const { refer, post, service } = start({ users, registration: 'closed' })
     expect(await refer('nobody', 'ada')).toMatchObject(stringError('missing_user'))

@@ -18,7 +18,7 @@ const start = (seed: ServiceSeed) =>
   createCampaignService({ ...seed, idSeed: 's', clock: createManualClock(), deliver: () => new Response() })
 const viaJson = (seed: ServiceSeed): ServiceSeed => JSON.parse(JSON.stringify(seed))
 
-/** Returns the state without generated IDs, and the last answers. */
+/** Returns the state without generated IDs, and the last responses. */
 const progressOf = ({ state, requests }: CampaignService, last: number) => ({
   entries: state.entries.map(({ id: _, ref_id: __, ...entry }) => entry),
   awards: state.awards,

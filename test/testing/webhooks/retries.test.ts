@@ -74,7 +74,7 @@ describe('retries', () => {
     expect(only(service.deliveries).attempts).toEqual([{ at: 0, ok: false, error: 'fetch failed: ECONNREFUSED' }])
   })
 
-  test('follow 5 s after the timeout of an endpoint that does not answer', async () => {
+  test('follow 5 s after the timeout of an endpoint that does not respond', async () => {
     const { service, clock, received } = start(
       (_, index) => (index === 0 ? new Promise<Response>(() => {}) : new Response('late')),
       {},

@@ -97,7 +97,7 @@ test.each(['hono', 'next', 'lambda'])(
   'examples/webhook-%s.ts can be imported without a secret; a message then causes a 503 and a warning',
   async (name) => {
     vi.stubEnv('CAMPAIGN_WEBHOOK_SECRET', undefined)
-    const errors = vi.spyOn(console, 'error').mockImplementation(() => {})
+    const warnings = vi.spyOn(console, 'warn').mockImplementation(() => {})
     const { default: app, POST, handler } = await import(`../../../examples/webhook-${name}.ts`)
     const answer = handler ? await handler(lambdaEvent()) : await (POST ?? app.fetch)(deliveryOf(message))
     expect(answer.statusCode ?? answer.status).toBe(503)

@@ -43,25 +43,25 @@ describe('close()', () => {
   test('resolves after the last response is sent', async () => {
     const running = deferred()
     const { receiver } = observedReceiver({ handle: () => running.promise })
-    const isAnswered = settled(receiver.fetch(deliveryOf(activity())))
+    const hasResponded = settled(receiver.fetch(deliveryOf(activity())))
     await vi.advanceTimersByTimeAsync(0)
     const closed = receiver.close()
     running.resolve()
     await closed
-    expect(isAnswered()).toBe(true)
+    expect(hasResponded()).toBe(true)
   })
 
   test('responds to the sender even if release() hangs', async () => {
     const { store } = recordingStore(memoryStore(), { release: () => never })
     const { receiver, rejections } = observedReceiver({ store, deadlineMs: 300_000, handle: () => never })
-    const answer = receiver.fetch(deliveryOf(activity()))
+    const response = receiver.fetch(deliveryOf(activity()))
     await vi.advanceTimersByTimeAsync(1)
     void receiver.close({ timeoutMs: 0 })
-    const isAnswered = settled(answer)
+    const hasResponded = settled(response)
     // The handler has one second to stop, and the first attempt to release has two seconds.
     await vi.advanceTimersByTimeAsync(3000)
-    expect(isAnswered()).toBe(true)
-    expect((await answer).status).toBe(503)
+    expect(hasResponded()).toBe(true)
+    expect((await response).status).toBe(503)
     expect(rejections).toMatchObject([{ reason: 'closing' }])
   })
 
@@ -94,7 +94,7 @@ describe('close()', () => {
     })
     const { receiver } = observedReceiver({ store, handle: () => running.promise })
     const message = activity()
-    const answer = receiver.fetch(deliveryOf(message))
+    const response = receiver.fetch(deliveryOf(message))
     await vi.advanceTimersByTimeAsync(0)
     const closed = receiver.close({ timeoutMs: 60_000 })
     const isClosed = settled(closed)
@@ -106,7 +106,7 @@ describe('close()', () => {
     expect(isClosed()).toBe(false)
     recorded.resolve()
     await closed
-    expect((await answer).status).toBe(200)
+    expect((await response).status).toBe(200)
     expect(await inner.claim(JSON.stringify(['campaign', message.id]), 1)).toEqual({ state: 'done' })
     expect(vi.getTimerCount()).toBe(0)
   })
@@ -114,9 +114,9 @@ describe('close()', () => {
   test('waits for handlers that run past the deadline', async () => {
     const running = deferred()
     const { receiver } = observedReceiver({ deadlineMs: 1000, handle: () => running.promise })
-    const answer = receiver.fetch(deliveryOf(activity()))
+    const response = receiver.fetch(deliveryOf(activity()))
     await vi.advanceTimersByTimeAsync(1000)
-    expect((await answer).status).toBe(503)
+    expect((await response).status).toBe(503)
     const isClosed = settled(receiver.close())
     await vi.advanceTimersByTimeAsync(1000)
     expect(isClosed()).toBe(false)
@@ -137,7 +137,7 @@ describe('close()', () => {
         })
       },
     })
-    const answer = receiver.fetch(deliveryOf(activity()))
+    const response = receiver.fetch(deliveryOf(activity()))
     await vi.advanceTimersByTimeAsync(0)
     const closed = receiver.close({ timeoutMs: 2000 })
     await vi.advanceTimersByTimeAsync(1999)
@@ -148,7 +148,7 @@ describe('close()', () => {
     expect(contexts[0]?.signal.reason).toMatchObject({ code: 'receiver_closed' })
     expect(contexts[0]?.signal.reason.message).toMatch(/receiver was closed while the handler was running/)
     expect(calls).toEqual(['claim', 'release'])
-    expect((await answer).status).toBe(503)
+    expect((await response).status).toBe(503)
     expect(rejections).toMatchObject([{ reason: 'closing' }])
   })
 
@@ -156,8 +156,8 @@ describe('close()', () => {
     const inner = memoryStore()
     const { receiver } = observedReceiver({ store: inner, deadlineMs: 60_000, handle: () => never })
     const message = activity()
-    const answer = receiver.fetch(deliveryOf(message))
-    const isAnswered = settled(answer)
+    const response = receiver.fetch(deliveryOf(message))
+    const hasResponded = settled(response)
     await vi.advanceTimersByTimeAsync(0)
     const closed = receiver.close({ timeoutMs: 0 })
     await vi.advanceTimersByTimeAsync(999)
@@ -165,8 +165,8 @@ describe('close()', () => {
     expect((await other.receiver.fetch(deliveryOf(message))).status).toBe(503)
     await vi.advanceTimersByTimeAsync(1)
     await closed
-    expect(isAnswered()).toBe(true)
-    expect((await answer).status).toBe(503)
+    expect(hasResponded()).toBe(true)
+    expect((await response).status).toBe(503)
     expect((await other.receiver.fetch(deliveryOf(message))).status).toBe(200)
     expect(vi.getTimerCount()).toBe(0)
   })
@@ -174,12 +174,12 @@ describe('close()', () => {
   test('a message that was handled but is not recorded yet keeps its claim, so that it is not handled again', async () => {
     const { store, calls } = recordingStore(memoryStore(), { complete: () => Promise.reject(new Error('down')) })
     const { receiver } = observedReceiver({ store })
-    const answer = receiver.fetch(deliveryOf(activity()))
+    const response = receiver.fetch(deliveryOf(activity()))
     await vi.advanceTimersByTimeAsync(0)
     const closed = receiver.close({ timeoutMs: 0 })
     await vi.advanceTimersByTimeAsync(2000)
     await closed
-    expect((await answer).status).toBe(200)
+    expect((await response).status).toBe(200)
     expect(calls).not.toContain('release')
   })
 
@@ -208,7 +208,7 @@ describe('close()', () => {
       },
     })
     const { receiver, handled, rejections } = observedReceiver({ store })
-    const answer = receiver.fetch(deliveryOf(activity({ id: 'm-1' })))
+    const response = receiver.fetch(deliveryOf(activity({ id: 'm-1' })))
     await vi.advanceTimersByTimeAsync(0)
     expect(calls).toEqual(['claim'])
     const closed = receiver.close({ timeoutMs })
@@ -217,7 +217,7 @@ describe('close()', () => {
     expect(isClosed()).toBe(false)
     reply.resolve()
     await closed
-    expect((await answer).status).toBe(503)
+    expect((await response).status).toBe(503)
     expect(rejections).toMatchObject([{ reason: 'closing', id: 'm-1' }])
     expect(calls).toEqual(['claim', 'release'])
     expect(handled).toEqual([])
@@ -242,10 +242,10 @@ describe('close()', () => {
       body,
       duplex: 'half',
     } as RequestInit)
-    const answer = receiver.fetch(request)
+    const response = receiver.fetch(request)
     await receiver.close()
     arrive.resolve()
-    expect((await answer).status).toBe(503)
+    expect((await response).status).toBe(503)
     expect(rejections).toMatchObject([{ reason: 'closing', id: 'm-1' }])
     expect(handled).toEqual([])
     // The program may have closed the store by now.

@@ -16,11 +16,11 @@ describe('duplicates', () => {
     const running = deferred()
     const { receiver, handled, rejections } = observedReceiver({ handle: () => running.promise })
     const message = activity({ id: 'm-1' })
-    const answers = Array.from({ length: 20 }, () => receiver.fetch(deliveryOf(message)))
+    const responses = Array.from({ length: 20 }, () => receiver.fetch(deliveryOf(message)))
     await vi.advanceTimersByTimeAsync(1)
     expect(handled).toHaveLength(1)
     running.resolve()
-    const statuses = (await Promise.all(answers)).map(({ status }) => status)
+    const statuses = (await Promise.all(responses)).map(({ status }) => status)
     expect(statuses.sort()).toEqual([200, ...Array(19).fill(503)])
     expect(rejections).toEqual(Array(19).fill({ reason: 'busy', status: 503, endpoint: 'campaign', id: 'm-1' }))
 
@@ -154,9 +154,9 @@ describe('past the deadline', () => {
     const message = activity({ id: 'm-1' })
     const first = receiver.fetch(deliveryOf(message))
     await vi.advanceTimersByTimeAsync(4000)
-    const answer = await first
-    expect(answer.status).toBe(503)
-    expect(answer.headers.get('retry-after')).toBe('5')
+    const response = await first
+    expect(response.status).toBe(503)
+    expect(response.headers.get('retry-after')).toBe('5')
     expect(rejections).toEqual([{ reason: 'past_deadline', status: 503, endpoint: 'campaign', id: 'm-1' }])
 
     await vi.advanceTimersByTimeAsync(100_000)
@@ -201,9 +201,9 @@ describe('past the deadline', () => {
         work.push(promise)
       },
     }
-    const answer = receiver.fetch(deliveryOf(activity()), context)
+    const response = receiver.fetch(deliveryOf(activity()), context)
     await vi.advanceTimersByTimeAsync(4000)
-    expect((await answer).status).toBe(503)
+    expect((await response).status).toBe(503)
     expect(work).toHaveLength(1)
     running.resolve()
     await work[0]
@@ -258,8 +258,8 @@ describe('when the store fails', () => {
     [{ state: 'claimed' }],
     [{ state: 'claimed', token: '' }],
     [{ state: 'ok', token: 'a token' }],
-  ])('an invalid result of claim() (%j) is reported, and the handler does not run', async (answer) => {
-    const { store } = recordingStore(memoryStore(), { claim: async () => answer as ClaimResult })
+  ])('an invalid result of claim() (%j) is reported, and the handler does not run', async (result) => {
+    const { store } = recordingStore(memoryStore(), { claim: async () => result as ClaimResult })
     const { receiver, handled, errors } = observedReceiver({ store })
     expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(503)
     expect(handled).toEqual([])
@@ -279,9 +279,9 @@ describe('when the store fails', () => {
     })
     const { receiver, handled, errors } = observedReceiver({ store, deadlineMs: 2000 })
     const message = activity()
-    const answer = receiver.fetch(deliveryOf(message))
+    const response = receiver.fetch(deliveryOf(message))
     await vi.advanceTimersByTimeAsync(2000)
-    expect((await answer).status).toBe(503)
+    expect((await response).status).toBe(503)
     expect(errors).toMatchObject([
       {
         error: { message: "The delivery store's claim() did not respond within 2000 ms." },
@@ -302,9 +302,9 @@ describe('when the store fails', () => {
       claim: () => new Promise((resolve) => replies.push(resolve)),
     })
     const { receiver, errors } = observedReceiver({ store, deadlineMs: 2000 })
-    const answers = [receiver.fetch(deliveryOf(activity())), receiver.fetch(deliveryOf(activity()))]
+    const responses = [receiver.fetch(deliveryOf(activity())), receiver.fetch(deliveryOf(activity()))]
     await vi.advanceTimersByTimeAsync(2000)
-    for (const answer of answers) expect((await answer).status).toBe(503)
+    for (const response of responses) expect((await response).status).toBe(503)
     replies[0]?.({ state: 'done' })
     replies[1]?.({ state: 'busy', retryMs: 1 })
     await receiver.close({ timeoutMs: 0 })
@@ -316,9 +316,9 @@ describe('when the store fails', () => {
     const reply = deferred<ClaimResult>()
     const { store, calls } = recordingStore(memoryStore(), { claim: () => reply.promise })
     const { receiver } = observedReceiver({ store, deadlineMs: 2000 })
-    const answer = receiver.fetch(deliveryOf(activity()))
+    const response = receiver.fetch(deliveryOf(activity()))
     await vi.advanceTimersByTimeAsync(2000)
-    await answer
+    await response
     let isClosed = false
     const closed = receiver.close().then(() => {
       isClosed = true
@@ -336,9 +336,9 @@ describe('when the store fails', () => {
       claim: () => new Promise((resolve) => setTimeout(() => resolve({ state: 'done' }), 1500)),
     })
     const { receiver, errors } = observedReceiver({ store, deadlineMs: 2000, leaseMs: 1000 })
-    const answer = receiver.fetch(deliveryOf(activity()))
+    const response = receiver.fetch(deliveryOf(activity()))
     await vi.advanceTimersByTimeAsync(1500)
-    expect(await (await answer).json()).toEqual({ ok: true, result: 'duplicate' })
+    expect(await (await response).json()).toEqual({ ok: true, result: 'duplicate' })
     expect(errors).toEqual([])
   })
 
@@ -371,10 +371,10 @@ describe('when the store fails', () => {
     } as RequestInit)
     const now = performance.now()
     vi.spyOn(performance, 'now').mockImplementation(() => now)
-    const answer = receiver.fetch(request)
+    const response = receiver.fetch(request)
     await vi.advanceTimersByTimeAsync(2000)
     vi.restoreAllMocks()
-    expect((await answer).status).toBe(408)
+    expect((await response).status).toBe(408)
     expect(rejections).toMatchObject([{ reason: 'body_timeout' }])
   })
 
@@ -409,9 +409,9 @@ describe('when the store fails', () => {
     const reply = deferred<ClaimResult>()
     const { store, calls } = recordingStore(memoryStore(), { claim: () => reply.promise })
     const { receiver, errors } = observedReceiver({ store, deadlineMs: 2000 })
-    const answer = receiver.fetch(deliveryOf(activity()))
+    const response = receiver.fetch(deliveryOf(activity()))
     await vi.advanceTimersByTimeAsync(2000)
-    expect((await answer).status).toBe(503)
+    expect((await response).status).toBe(503)
     reply.reject(down)
     await vi.advanceTimersByTimeAsync(1)
     expect(errors.map(({ context }) => context.stage)).toEqual(['claim', 'claim'])
@@ -441,9 +441,9 @@ describe('when the store fails', () => {
   test('and complete() keeps failing, the response is 200, and onError is called once', async () => {
     const { store, calls } = recordingStore(memoryStore(), { complete: () => Promise.reject(down) })
     const { receiver, handled, errors } = observedReceiver({ store })
-    const answer = receiver.fetch(deliveryOf(activity({ id: 'm-1' })))
+    const response = receiver.fetch(deliveryOf(activity({ id: 'm-1' })))
     await vi.advanceTimersByTimeAsync(4400)
-    expect((await answer).status).toBe(200)
+    expect((await response).status).toBe(200)
     expect(calls.filter((call) => call === 'complete')).toHaveLength(5)
     expect(calls).not.toContain('release')
     expect(errors).toEqual([{ error: down, context: { stage: 'complete', endpoint: 'campaign', id: 'm-1' } }])
@@ -457,8 +457,8 @@ describe('when the store fails', () => {
     ['string', 'OK'],
   ])(
     'and complete() resolves to %s, the response is 200, and onError receives the cause once',
-    async (given, answer) => {
-      const { store, calls } = recordingStore(memoryStore(), { complete: async () => answer as unknown as boolean })
+    async (given, result) => {
+      const { store, calls } = recordingStore(memoryStore(), { complete: async () => result as unknown as boolean })
       const { receiver, errors } = observedReceiver({ store })
       expect((await receiver.fetch(deliveryOf(activity({ id: 'm-1' })))).status).toBe(200)
       expect(errors).toEqual([
@@ -481,11 +481,11 @@ describe('when the store fails', () => {
     })
     const { receiver, handled, errors } = observedReceiver({ store })
     const message = activity()
-    const answer = receiver.fetch(deliveryOf(message))
+    const response = receiver.fetch(deliveryOf(message))
     await vi.advanceTimersByTimeAsync(1999)
     expect(calls).toEqual(['claim', 'complete'])
     await vi.advanceTimersByTimeAsync(1)
-    expect((await answer).status).toBe(200)
+    expect((await response).status).toBe(200)
     await vi.advanceTimersByTimeAsync(100)
     expect(calls).toEqual(['claim', 'complete', 'complete'])
     expect(await (await receiver.fetch(deliveryOf(message))).json()).toEqual({ ok: true, result: 'duplicate' })
@@ -497,9 +497,9 @@ describe('when the store fails', () => {
   test('and complete() hangs, the response is 200 after two seconds, and onError is called after five attempts', async () => {
     const { store, calls } = recordingStore(memoryStore(), { complete: () => never })
     const { receiver, errors } = observedReceiver({ store })
-    const answer = receiver.fetch(deliveryOf(activity()))
+    const response = receiver.fetch(deliveryOf(activity()))
     await vi.advanceTimersByTimeAsync(2000)
-    expect((await answer).status).toBe(200)
+    expect((await response).status).toBe(200)
     expect(errors).toEqual([])
     await vi.advanceTimersByTimeAsync(12_400)
     expect(calls.filter((call) => call === 'complete')).toHaveLength(5)
@@ -518,9 +518,9 @@ describe('when the store fails', () => {
       complete: () => new Promise((resolve) => replies.push(resolve)),
     })
     const { receiver, errors } = observedReceiver({ store })
-    const answer = receiver.fetch(deliveryOf(activity()))
+    const response = receiver.fetch(deliveryOf(activity()))
     await vi.advanceTimersByTimeAsync(2050)
-    expect((await answer).status).toBe(200)
+    expect((await response).status).toBe(200)
     replies[0]?.(true)
     await vi.advanceTimersByTimeAsync(60_000)
     expect(calls).toEqual(['claim', 'complete'])
@@ -556,14 +556,14 @@ describe('when the store fails', () => {
     const { receiver } = observedReceiver({ store })
     const body = JSON.stringify(activity({ id: 'm-1' }))
     const event = { httpMethod: 'POST', headers: signedHeaders(body), body }
-    let isAnswered = false
-    const answer = receiver.lambda(event).finally(() => {
-      isAnswered = true
+    let hasResponded = false
+    const response = receiver.lambda(event).finally(() => {
+      hasResponded = true
     })
     await vi.advanceTimersByTimeAsync(2099)
-    expect(isAnswered).toBe(false)
+    expect(hasResponded).toBe(false)
     await vi.advanceTimersByTimeAsync(1)
-    expect((await answer).statusCode).toBe(200)
+    expect((await response).statusCode).toBe(200)
     expect(await inner.claim(JSON.stringify(['campaign', 'm-1']), 1)).toEqual({ state: 'done' })
   })
 
@@ -600,9 +600,9 @@ describe('when the store fails', () => {
   test('and release() hangs, the sender gets a response after two seconds', async () => {
     const { store } = recordingStore(memoryStore(), { release: () => never })
     const { receiver, errors } = observedReceiver({ store, handle: () => Promise.reject(new Error('handler')) })
-    const answer = receiver.fetch(deliveryOf(activity()))
+    const response = receiver.fetch(deliveryOf(activity()))
     await vi.advanceTimersByTimeAsync(2000)
-    expect((await answer).status).toBe(500)
+    expect((await response).status).toBe(500)
     await vi.advanceTimersByTimeAsync(20_000)
     expect(errors).toMatchObject([
       { context: { stage: 'handle' } },

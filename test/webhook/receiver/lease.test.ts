@@ -14,7 +14,7 @@ afterEach(() => {
 })
 
 interface RunningDelivery extends ObservedReceiver {
-  answer: Promise<Response>
+  response: Promise<Response>
   running: ReturnType<typeof deferred<void>>
   signal: AbortSignal
   message: { id: string }
@@ -34,11 +34,11 @@ async function startDelivery(store: DeliveryStore): Promise<RunningDelivery> {
     },
   })
   const message = activity()
-  const answer = observed.receiver.fetch(deliveryOf(message))
+  const response = observed.receiver.fetch(deliveryOf(message))
   await vi.advanceTimersByTimeAsync(0)
   const [signal] = signals
   if (signal === undefined) expect.unreachable('the handler was not called')
-  return { ...observed, answer, running, signal, message }
+  return { ...observed, response, running, signal, message }
 }
 
 const wait = (delayMs: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, delayMs))
@@ -115,11 +115,11 @@ describe('extending the lease', () => {
   test.each([true, false])('a response (%s) after the handler has ended changes nothing', async (isExtended) => {
     const replies: ((isExtended: boolean) => void)[] = []
     const { store } = recordingStore(memoryStore(), { extend: () => new Promise((resolve) => replies.push(resolve)) })
-    const { signal, running, answer, errors } = await startDelivery(store)
+    const { signal, running, response, errors } = await startDelivery(store)
     await vi.advanceTimersByTimeAsync(10_000)
     running.resolve()
     await vi.advanceTimersByTimeAsync(1)
-    await answer
+    await response
     replies[0]?.(isExtended)
     await vi.advanceTimersByTimeAsync(1)
     expect(signal.aborted).toBe(false)
@@ -216,11 +216,11 @@ describe('extending the lease', () => {
         return running.promise
       },
     })
-    const answer = receiver.fetch(deliveryOf(activity()))
+    const response = receiver.fetch(deliveryOf(activity()))
     await vi.advanceTimersByTimeAsync(9_000)
     expect(calls.slice(0, 2)).toEqual(['claim', 'extend'])
     running.resolve()
-    expect((await answer).status).toBe(200)
+    expect((await response).status).toBe(200)
     expect(signals.map(({ aborted }) => aborted)).toEqual([false])
   })
 
@@ -260,9 +260,9 @@ describe('extending the lease', () => {
       },
     })
     const { receiver, handled, rejections, errors } = observedReceiver({ store, leaseMs: 5_000 })
-    const answer = receiver.fetch(deliveryOf(activity()))
+    const response = receiver.fetch(deliveryOf(activity()))
     await vi.advanceTimersByTimeAsync(5_000)
-    expect((await answer).status).toBe(503)
+    expect((await response).status).toBe(503)
     expect(handled).toEqual([])
     expect(calls).toEqual(['claim', 'release'])
     expect(rejections).toMatchObject([{ reason: 'store_unavailable' }])
@@ -349,7 +349,7 @@ describe('losing the lease', () => {
 
     const running = deferred()
     const second = observedReceiver({ store: inner, handle: () => running.promise })
-    const answer = second.receiver.fetch(deliveryOf(stale.message))
+    const response = second.receiver.fetch(deliveryOf(stale.message))
     await vi.advanceTimersByTimeAsync(1)
     expect(second.handled).toHaveLength(1)
 
@@ -360,7 +360,7 @@ describe('losing the lease', () => {
     expect((await third.receiver.fetch(deliveryOf(stale.message))).status).toBe(503)
 
     running.resolve()
-    expect((await answer).status).toBe(200)
+    expect((await response).status).toBe(200)
     expect((await third.receiver.fetch(deliveryOf(stale.message))).status).toBe(200)
     expect(third.handled).toEqual([])
     expect(second.errors).toEqual([])
@@ -386,9 +386,9 @@ describe('losing the lease', () => {
       handle: (_event, { signal }) =>
         new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
     })
-    const answer = receiver.fetch(deliveryOf(activity()))
+    const response = receiver.fetch(deliveryOf(activity()))
     await vi.advanceTimersByTimeAsync(1000)
-    expect((await answer).status).toBe(503)
+    expect((await response).status).toBe(503)
     expect(rejections).toMatchObject([{ reason: 'busy' }])
   })
 })

@@ -581,7 +581,7 @@ describe('when the handler throws', () => {
     expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(500)
     expect(errors).toMatchObject([{ context: { stage: 'handle' } }])
     expect(errors[0]?.error === thrown).toBe(true)
-    // Without the release, the answer would be 503.
+    // Without the release, the response would be 503.
     expect((await receiver.fetch(deliveryOf({ id: 'thrown' }))).status).toBe(500)
     expect((await receiver.fetch(deliveryOf({ id: 'thrown' }))).status).toBe(500)
   })

@@ -9,8 +9,8 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-async function contentOf(answer: Response): Promise<unknown> {
-  return [answer.status, Object.fromEntries(answer.headers), await answer.json()]
+async function contentOf(response: Response): Promise<unknown> {
+  return [response.status, Object.fromEntries(response.headers), await response.json()]
 }
 
 test('the response to an accepted message is not cached', async () => {
@@ -46,7 +46,7 @@ test('408 has the error request_timeout', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
   const { receiver } = observedReceiver({ deadlineMs: 400 })
   const init = { method: 'POST', headers: WELL_FORMED, body: new ReadableStream(), duplex: 'half' } as RequestInit
-  const answer = receiver.fetch(new Request(ADDRESS, init))
+  const response = receiver.fetch(new Request(ADDRESS, init))
   await vi.advanceTimersByTimeAsync(400)
-  expect(await contentOf(await answer)).toEqual([408, HEADERS, { ok: false, error: 'request_timeout' }])
+  expect(await contentOf(await response)).toEqual([408, HEADERS, { ok: false, error: 'request_timeout' }])
 })

@@ -25,7 +25,7 @@ function random(seed: number): () => number {
   }
 }
 
-/** A process. After a crash it does no work, and its senders get no answer. */
+/** A process. After a crash it does no work, and its senders get no response. */
 interface SimulatedProcess {
   hasCrashed: boolean
   onCrash: (() => void)[]
@@ -178,7 +178,7 @@ test(`none of ${MESSAGES} messages is lost or handled twice at once, despite cra
       disconnect = () => resolve(0)
     })
     owner.onCrash.push(() => {
-      // After an answer at the deadline, the handler may still run.
+      // After a response at the deadline, the handler may still run.
       if (inFlight || record.runs.some((run) => run.owner === owner)) record.disturbed = true
       disconnect()
     })

@@ -54,9 +54,9 @@ describe('Hono 4', () => {
       passThroughOnException() {},
       props: {},
     }
-    const answer = app.fetch(deliveryOf(activity()), {}, context)
+    const response = app.fetch(deliveryOf(activity()), {}, context)
     running.resolve()
-    expect((await answer).status).toBe(200)
+    expect((await response).status).toBe(200)
     expect(work).toHaveLength(1)
   })
 

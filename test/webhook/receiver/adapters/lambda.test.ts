@@ -203,18 +203,18 @@ describe('time limits', () => {
   test('the response waits for the handler after deadlineMs', async () => {
     const running = deferred()
     const { receiver } = observedReceiver({ deadlineMs: 1000, handle: () => running.promise })
-    const answer = receiver.lambda(eventOf(SOURCE, message()))
+    const response = receiver.lambda(eventOf(SOURCE, message()))
     await vi.advanceTimersByTimeAsync(60_000)
     running.resolve()
-    expect((await answer).statusCode).toBe(200)
+    expect((await response).statusCode).toBe(200)
     expect(vi.getTimerCount()).toBe(0)
   })
 
   test('deadlineMs limits the time before the handler', async () => {
     const { receiver } = observedReceiver({ deadlineMs: 1000, store: { ...memoryStore(), claim: () => never } })
-    const answer = receiver.lambda(eventOf(SOURCE, message()))
+    const response = receiver.lambda(eventOf(SOURCE, message()))
     await vi.advanceTimersByTimeAsync(1000)
-    expect((await answer).statusCode).toBe(503)
+    expect((await response).statusCode).toBe(503)
   })
 
   test('when less time is left than deadlineMs, a hung store or secret function is reported before the end', async () => {
@@ -223,10 +223,10 @@ describe('time limits', () => {
       ['secret', { secret: () => never }],
     ] as const) {
       const { receiver, errors } = observedReceiver(options)
-      const answer = receiver.lambda(eventOf(SOURCE, message()), { getRemainingTimeInMillis: () => 3000 })
+      const response = receiver.lambda(eventOf(SOURCE, message()), { getRemainingTimeInMillis: () => 3000 })
       await vi.advanceTimersByTimeAsync(2700)
       expect(errors).toMatchObject([{ error: { message: expect.stringContaining('2700 ms') }, context: { stage } }])
-      expect((await answer).statusCode).toBe(503)
+      expect((await response).statusCode).toBe(503)
     }
   })
 
@@ -244,12 +244,12 @@ describe('time limits', () => {
       },
     })
     const body = message()
-    const answer = receiver.lambda(eventOf(SOURCE, body), { getRemainingTimeInMillis: () => remainingMs })
+    const response = receiver.lambda(eventOf(SOURCE, body), { getRemainingTimeInMillis: () => remainingMs })
     await vi.advanceTimersByTimeAsync(abortedAt - 1)
     expect(signals[0]?.aborted).toBe(false)
     await vi.advanceTimersByTimeAsync(1)
     expect(signals[0]?.reason).toMatchObject({ code: 'run_time_exceeded' })
-    expect((await answer).statusCode).toBe(503)
+    expect((await response).statusCode).toBe(503)
     // The claim was released, so the next attempt is handled.
     const key = JSON.stringify(['campaign', JSON.parse(body).id])
     expect((await inner.claim(key, 1)).state).toBe('claimed')
@@ -260,14 +260,14 @@ describe('time limits', () => {
     [3000, 2700],
   ])(
     'with %d ms left, the response is sent after %d ms if the handler ignores its signal',
-    async (remainingMs, answeredAt) => {
+    async (remainingMs, respondedAt) => {
       // The time limit starts when the event arrives, not when the secret does.
       const secret = () => new Promise<string>((resolve) => setTimeout(() => resolve(SECRET), 1000))
       const { receiver } = observedReceiver({ secret, handle: () => never })
-      const answer = receiver.lambda(eventOf(SOURCE, message()), { getRemainingTimeInMillis: () => remainingMs })
-      await vi.advanceTimersByTimeAsync(answeredAt)
-      expect((await answer).statusCode).toBe(503)
-      expect(answeredAt).toBeLessThan(remainingMs)
+      const response = receiver.lambda(eventOf(SOURCE, message()), { getRemainingTimeInMillis: () => remainingMs })
+      await vi.advanceTimersByTimeAsync(respondedAt)
+      expect((await response).statusCode).toBe(503)
+      expect(respondedAt).toBeLessThan(remainingMs)
     },
   )
 
@@ -290,9 +290,9 @@ describe('time limits', () => {
     })
     const body = message()
     const context = remainingMs === undefined ? undefined : { getRemainingTimeInMillis: () => remainingMs }
-    const answer = receiver.lambda(eventOf(SOURCE, body), context)
+    const response = receiver.lambda(eventOf(SOURCE, body), context)
     await vi.advanceTimersByTimeAsync(maxRunMs)
-    expect((await answer).statusCode).toBe(503)
+    expect((await response).statusCode).toBe(503)
     expect(rejections).toMatchObject([{ reason: 'busy' }])
     expect(errors).toMatchObject([
       { error: { code: 'run_time_exceeded', message: expect.stringMatching(words) }, context: { stage: 'handle' } },
@@ -304,8 +304,8 @@ describe('time limits', () => {
 
   test.each([undefined, {}])('with the context %j, maxRunMs limits the handler', async (context) => {
     const { receiver } = observedReceiver({ maxRunMs: 20_000, handle: () => never })
-    const answer = receiver.lambda(eventOf(SOURCE, message()), context)
+    const response = receiver.lambda(eventOf(SOURCE, message()), context)
     await vi.advanceTimersByTimeAsync(21_500)
-    expect((await answer).statusCode).toBe(503)
+    expect((await response).statusCode).toBe(503)
   })
 })

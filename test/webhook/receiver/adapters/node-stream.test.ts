@@ -13,7 +13,7 @@ afterEach(() => {
 
 const body = JSON.stringify(activity())
 
-/** Passes the stream to the receiver as a request, and returns the status of the answer. */
+/** Passes the stream to the receiver as a request, and returns the status of the response. */
 async function statusOf(
   receiver: WebhookReceiver,
   stream: Parameters<WebhookReceiver['node']>[0] | PassThrough,

@@ -555,7 +555,7 @@ describe('a request with a readable listener, which pauses the stream', () => {
 })
 
 describe('shutting down', () => {
-  /** Shuts down during a delivery, like `examples/webhook-node.ts` on SIGTERM, and returns the answer. */
+  /** Shuts down during a delivery, like `examples/webhook-node.ts` on SIGTERM, and returns the response. */
   async function answerOfShutdown(timeoutMs: number, end: () => void, running: Promise<void>): Promise<Response> {
     const started = deferred()
     const { receiver } = observedReceiver({

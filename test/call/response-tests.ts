@@ -13,19 +13,19 @@ import {
   UnexpectedResponseError,
 } from 'campaign-client'
 import { describe, expect, it } from 'vitest'
-import { clientWith, json, rejection, type StubAnswer } from '../client/stub-service.ts'
+import { clientWith, json, rejection, type StubResponse } from '../client/stub-service.ts'
 import { contract, operation, operations } from '../contract/operations.ts'
 import { wordsOf } from '../shared/words-of.ts'
 
-/** How the tests set an answer and create a client. */
+/** How the tests set a response and create a client. */
 interface Setup {
-  answer(name: OperationName, answer: StubAnswer): void
+  respond(name: OperationName, response: StubResponse): void
   client(options?: Partial<CampaignClientOptions>): CampaignClient
   /** Returns the number of requests in this test. */
   received(): number
 }
 
-interface Row extends StubAnswer {
+interface Row extends StubResponse {
   readonly name: string
   readonly type: new (...args: never[]) => CampaignError
   readonly code: string
@@ -234,7 +234,7 @@ const redirects: Row[] = [300, 301, 302, 303, 307, 308].map((status) => ({
   ...UNEXPECTED,
   name: `${status} to another host`,
   status,
-  // Looks like a successful answer.
+  // Looks like a successful response.
   body: json({ success: true, data: {} }),
   headers: { location: 'https://elsewhere.example/api/v1/user' },
   fields: { status, issues: [{ path: [], message: expect.stringContaining('redirects are not followed') }] },
@@ -286,36 +286,36 @@ const rows = [
   ...httpErrors,
 ]
 
-/** Tests the table of answers of the contract. */
-export function answersOver({ answer, client, received }: Setup): void {
+/** Tests the table of responses of the contract. */
+export function testResponses({ respond, client, received }: Setup): void {
   describe.each(operations.map((operation) => [operation.name, operation] as const))('%s', (name, operation) => {
     const { data, result, writes, run } = operation
 
     it.each([200, 201, 202, 203])('returns the data of a %i', async (status) => {
-      answer(name, { status, body: json({ success: true, data }) })
+      respond(name, { status, body: json({ success: true, data }) })
       expect(await run(client())).toEqual(result)
       expect(received()).toBe(1)
     })
 
     it.each([null, '', 0, false, []])('ignores an empty error beside the data: %j', async (error) => {
-      answer(name, { body: json({ success: true, data, error }) })
+      respond(name, { body: json({ success: true, data, error }) })
       expect(await run(client())).toEqual(result)
     })
 
     it('accepts JSON with any content type', async () => {
-      answer(name, { body: json({ success: true, data }), headers: { 'content-type': 'text/html' } })
+      respond(name, { body: json({ success: true, data }), headers: { 'content-type': 'text/html' } })
       expect(await run(client())).toEqual(result)
     })
 
     it('accepts JSON after a byte order mark', async () => {
-      answer(name, { body: `\uFEFF${json({ success: true, data })}` })
+      respond(name, { body: `\uFEFF${json({ success: true, data })}` })
       expect(await run(client())).toEqual(result)
     })
 
     it.each(rows.map((row) => [row.name, row] as const))(
       '%s',
       async (_, { name: __, type, code, outcome, fields = {}, absent = [], ...given }) => {
-        answer(name, given)
+        respond(name, given)
         const error = await rejection(run(client()))
         expect(Object.getPrototypeOf(error)).toBe(type.prototype)
         expect(error).toMatchObject({ code, operation: name, ...fields })
@@ -333,7 +333,7 @@ export function answersOver({ answer, client, received }: Setup): void {
       path: ['data', ...steps],
       message: expect.stringMatching(/^expected /),
     })
-    const user = contract.getUserProgress.answer.data
+    const user = contract.getUserProgress.response.data
     const task = { id: 't1', name: 'Follow', xp: 10, xp_mul: 1, meta: {}, status: 'none' }
     const definition = { ...task, type: 'social', recurrence: 'once', ref_xp: '5', deps: [], is_optional: false }
     const campaign = { id: 'demo', name: 'Demo' }
@@ -395,7 +395,7 @@ export function answersOver({ answer, client, received }: Setup): void {
       ['null', 'updateUser', null, [path()]],
       ['an array', 'setReferrerByRefId', [], [path()]],
     ])('is refused: %s for %s', async (_, name, data, issues) => {
-      answer(name, { body: json({ success: true, data }) })
+      respond(name, { body: json({ success: true, data }) })
       const error = await rejection(operation(name).run(client()))
       expect(error).toBeInstanceOf(UnexpectedResponseError)
       expect(error).toMatchObject({ status: 200, issues })
@@ -409,29 +409,29 @@ export function answersOver({ answer, client, received }: Setup): void {
       ['{}', 'success: expected true or false'],
       ['{"success":true,"data":{"used_by":[1]}}', 'data.used_by.0: expected string, received number'],
     ])('causes a message with the path and the expected value: %s', async (body, what) => {
-      answer('getInviteCode', { body })
+      respond('getInviteCode', { body })
       expect(wordsOf(await rejection(client().getInviteCode({ code: 'c', pid: 'd' })))).toBe(
         `getInviteCode: unexpected response with HTTP 200 (${what})`,
       )
     })
 
     it('does not appear in the error', async () => {
-      answer('getUserProgress', { body: json({ success: true, data: { ...user, total: 'ada@example.org' } }) })
+      respond('getUserProgress', { body: json({ success: true, data: { ...user, total: 'ada@example.org' } }) })
       const error = await rejection(client().getUserProgress({ account: 'a', platform: 'p', pid: 'd' }))
       expect((error as Error).message + json(error)).not.toContain('ada@example.org')
     })
 
     it('has its first five issues in the message, which counts the others', async () => {
-      answer('getInviteCode', { body: json({ success: true, data: { used_by: [1, 2, 3, 4, 5, 6, 7] } }) })
+      respond('getInviteCode', { body: json({ success: true, data: { used_by: [1, 2, 3, 4, 5, 6, 7] } }) })
       const error = await rejection(client().getInviteCode({ code: 'c', pid: 'd' }))
       expect(wordsOf(error)).toMatch(/data\.used_by\.4: expected string, received number; and 2 more\)$/)
       expect((error as UnexpectedResponseError).issues).toHaveLength(7)
     })
 
-    const withoutData = operations.filter(({ answer }) => !('data' in answer))
+    const withoutData = operations.filter(({ response }) => !('data' in response))
     it.each(withoutData)('is accepted by $name, which returns no data', async ({ name, run }) => {
       for (const data of [undefined, null, 5, { xp: 5 }]) {
-        answer(name, { body: json({ success: true, data }) })
+        respond(name, { body: json({ success: true, data }) })
         expect(await run(client())).toBeUndefined()
       }
     })
@@ -439,18 +439,18 @@ export function answersOver({ answer, client, received }: Setup): void {
     it.each([undefined, null, 5, 'registered', { hook_id: 'h' }])(
       'is returned unchanged by registerWebhook: %j',
       async (data) => {
-        answer('registerWebhook', { body: json({ success: true, data }) })
+        respond('registerWebhook', { body: json({ success: true, data }) })
         expect(await client().registerWebhook({ scope: 's', url: 'https://partner.example' })).toEqual(data)
       },
     )
   })
 
-  describe('details of the answer in an error', () => {
+  describe('details of the response in an error', () => {
     const read = () => rejection(client().getCampaignInfo({ pid: 'demo' }))
     const envelope = (message: string) => json({ success: true, error: { code: 400, message } })
 
     it('include only the headers of the allow-list', async () => {
-      answer('getCampaignInfo', {
+      respond('getCampaignInfo', {
         status: 400,
         headers: {
           'content-type': 'application/json',
@@ -479,7 +479,7 @@ export function answersOver({ answer, client, received }: Setup): void {
         'cf-ray': '230b030023ae2822-SJC',
         'x-refusal-reason': 'no_route',
       }
-      answer('getCampaignInfo', { status: 400, headers })
+      respond('getCampaignInfo', { status: 400, headers })
       expect(((await read()) as ApiError).headers).toMatchObject(headers)
     })
 
@@ -491,12 +491,12 @@ export function answersOver({ answer, client, received }: Setup): void {
       ['a string', 'no luck', 'HTTP 400, no luck'],
       ['a list of errors', [{ message: 'no luck' }, { message: 'nor this' }], 'HTTP 400, no luck'],
     ])('include the message of the service for %s', async (_, error, words) => {
-      answer('getCampaignInfo', { status: 400, body: json({ success: false, error }) })
+      respond('getCampaignInfo', { status: 400, body: json({ success: false, error }) })
       expect(wordsOf(await read())).toBe(`getCampaignInfo: the service responded with ${words}`)
     })
 
     it('have no retryAfterMs without Retry-After', async () => {
-      answer('getCampaignInfo', { status: 400, headers: { 'retry-after': 'soon' } })
+      respond('getCampaignInfo', { status: 400, headers: { 'retry-after': 'soon' } })
       expect(await read()).not.toHaveProperty('retryAfterMs')
     })
 
@@ -506,7 +506,7 @@ export function answersOver({ answer, client, received }: Setup): void {
       ['a code in a list', [{ code: 500 }]],
       ['a code in the second error of a list', [{ code: 403 }, { code: '408' }]],
     ])('have the outcome unknown for a write if the code of a server error has another form: %s', async (_, error) => {
-      answer('recordActionValue', { body: json({ success: false, error }) })
+      respond('recordActionValue', { body: json({ success: false, error }) })
       const record = operation('recordActionValue')
       expect(await rejection(record.run(client()))).toMatchObject({ code: 'api_error', outcome: 'unknown' })
     })
@@ -521,14 +521,14 @@ export function answersOver({ answer, client, received }: Setup): void {
       ['a client error code in a list', [{ code: 400 }, null, 500]],
       ['a list as the code', { code: [500] }],
     ])('have the outcome not_applied for `success: false` with %s', async (_, error) => {
-      answer('recordActionValue', { body: json({ success: false, error }) })
+      respond('recordActionValue', { body: json({ success: false, error }) })
       const record = operation('recordActionValue')
       expect(await rejection(record.run(client()))).toMatchObject({ code: 'api_error', outcome: 'not_applied' })
     })
 
     it('have a message that does not end inside a surrogate pair', async () => {
       for (const message of [`${'x'.repeat(299)}${'😀'.repeat(9)}`, `${'x'.repeat(298)}${'😀'.repeat(9)}`]) {
-        answer('getCampaignInfo', { status: 400, body: envelope(message) })
+        respond('getCampaignInfo', { status: 400, body: envelope(message) })
         expect(encodeURIComponent(((await read()) as Error).message)).toContain('xxx')
         const fetch = () => Promise.reject(new Error(message))
         const error = await rejection(clientWith({ fetch, maxRetries: 0 }).getCampaignInfo({ pid: 'demo' }))
@@ -537,14 +537,14 @@ export function answersOver({ answer, client, received }: Setup): void {
     })
 
     it('have a message shorter than 500 characters', async () => {
-      answer('getCampaignInfo', { status: 400, body: envelope('long '.repeat(10_000)) })
+      respond('getCampaignInfo', { status: 400, body: envelope('long '.repeat(10_000)) })
       expect(((await read()) as Error).message.length).toBeLessThan(500)
     })
 
     it.each([{ code: 400, message: 5 }, { code: 400, message: {} }, { code: 400 }])(
       'have the code, and no message of the service, from %j',
       async (error) => {
-        answer('getCampaignInfo', { status: 400, body: json({ success: false, error }) })
+        respond('getCampaignInfo', { status: 400, body: json({ success: false, error }) })
         const refused = await read()
         expect(refused).toHaveProperty('serviceCode', 400)
         expect(wordsOf(refused)).toBe('getCampaignInfo: the service responded with HTTP 400')
@@ -554,7 +554,7 @@ export function answersOver({ answer, client, received }: Setup): void {
     it('mention that a refused token had expired', async () => {
       const part = (value: object) => Buffer.from(json(value)).toString('base64url')
       const jwt = (exp: number) => `${part({ alg: 'none' })}.${part({ exp })}.c2ln`
-      answer('getCampaignInfo', { status: 401 })
+      respond('getCampaignInfo', { status: 401 })
       const refusalOf = (accessToken: string) =>
         rejection(client({ accessToken }).getCampaignInfo({ pid: 'demo' })) as Promise<Error>
       expect(wordsOf(await refusalOf(jwt(1_600_000_000)))).toMatch(

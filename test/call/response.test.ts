@@ -4,14 +4,14 @@ import { campaignInfo } from '../../src/endpoints/get-campaign-info.ts'
 import { clientWith, rejection, stubService } from '../client/stub-service.ts'
 import { invoke, operations } from '../contract/operations.ts'
 import { wordsOf } from '../shared/words-of.ts'
-import { answersOver } from './answers.ts'
+import { testResponses } from './response-tests.ts'
 
 const service = stubService()
 
-answersOver({ answer: service.answer, client: clientWith, received: () => service.received.length })
+testResponses({ respond: service.respond, client: clientWith, received: () => service.received.length })
 
-describe("answers that only a partner's fetch or transport returns", () => {
-  it.each([100, 103, 199])('reports %i as a status without a final answer', async (status) => {
+describe("responses that only a partner's fetch or transport returns", () => {
+  it.each([100, 103, 199])('reports %i as a status without a final response', async (status) => {
     const fetch = (async () => ({ status, headers: new Headers(), text: async () => '' })) as never
     const error = (await rejection(clientWith({ fetch }).getCampaignInfo({ pid: 'demo' }))) as Error
     expect(error).toMatchObject({ code: 'unexpected_response', status })
@@ -71,7 +71,7 @@ describe('many issues', () => {
   const used_by = Array.from({ length: HUGE }, (_, index) => index)
   const huge = () => ({ fetch: async () => Response.json({ success: true, data: { used_by } }) })
 
-  it('of an answer are limited to 20 in the error, which counts the others', async () => {
+  it('of a response are limited to 20 in the error, which counts the others', async () => {
     const error = await rejection(clientWith(huge()).getInviteCode(invite))
     expect(error).toBeInstanceOf(UnexpectedResponseError)
     expect(error).toMatchObject({ moreIssues: HUGE - 20 })
@@ -80,7 +80,7 @@ describe('many issues', () => {
     expect(JSON.stringify(error).length).toBeLessThan(4_000)
   })
 
-  it('of an answer are limited to 20 for onInvalidResponse, and the call returns the data', async () => {
+  it('of a response are limited to 20 for onInvalidResponse, and the call returns the data', async () => {
     const onInvalidResponse = vi.fn()
     const client = clientWith({ ...huge(), responseValidation: 'report', hooks: { onInvalidResponse } })
     expect((await client.getInviteCode(invite)).used_by).toHaveLength(HUGE)
@@ -100,7 +100,7 @@ describe('many issues', () => {
     expect((error as UnexpectedResponseError).moreIssues).toBe(3_000 * 9 - 20)
   })
 
-  it('of an answer are in the order of zod', async () => {
+  it('of a response are in the order of zod', async () => {
     const quest = { id: 1, name: 'q', actions: ['a', 2], xp: 'x', xp_mul: '1e400', meta: [], deps: null }
     const data = { id: 'demo', actions: [{}], quests: [quest] }
     const error = (await rejection(
@@ -181,10 +181,10 @@ describe('a forgotten /api/v1', () => {
   const HINT = /; baseUrl does not end with \/api\/v1/
   const errorOf = (client: CampaignClient) =>
     rejection(client.getInviteCode({ code: 'c', pid: 'd' })) as Promise<ApiError>
-  const from = (baseUrl: string, ...answers: (() => Response)[]) =>
+  const from = (baseUrl: string, ...responses: (() => Response)[]) =>
     clientWith({
       baseUrl,
-      fetch: async () => (answers.length > 1 ? (answers.shift() ?? page) : (answers[0] ?? page))(),
+      fetch: async () => (responses.length > 1 ? (responses.shift() ?? page) : (responses[0] ?? page))(),
     })
 
   it.each([
