@@ -1,8 +1,10 @@
+import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { Server } from 'node:net'
+import { type AddressInfo, Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { format } from 'node:util'
+import { signWebhook } from 'campaign-client/webhook'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { pathTo, read } from '../../scripts/repository.ts'
 import { compileErrorsOf } from './compile.ts'
@@ -43,8 +45,9 @@ test('samples compile as TypeScript, with the strictest settings', { timeout: 24
   expect(compileErrorsOf(modules)).toEqual([])
 })
 
-describe('samples run as JavaScript, pasted in order, and print the documented output', () => {
+describe('samples run as JavaScript, pasted in order, print the documented output and accept signed messages only', () => {
   const servers = new Set<Server>()
+  const started: Promise<unknown>[] = []
   const { listen } = Server.prototype
   let folder: string
 
@@ -67,6 +70,7 @@ describe('samples run as JavaScript, pasted in order, and print the documented o
     // Samples listen on fixed ports, which may be in use. Let them listen on free ports.
     vi.spyOn(Server.prototype, 'listen').mockImplementation(function (this: Server, ...args: unknown[]) {
       servers.add(this)
+      started.push(once(this, 'listening'))
       if (typeof args[0] === 'number') args.splice(0, typeof args[1] === 'string' ? 2 : 1, 0, '127.0.0.1')
       return Reflect.apply(listen, this, args)
     })
@@ -85,10 +89,36 @@ describe('samples run as JavaScript, pasted in order, and print the documented o
     rmSync(folder, { recursive: true, force: true })
   })
 
+  /** The webhook endpoints that a sample starts or exports. */
+  function endpointsOf(module: {
+    POST?: (request: Request) => Promise<Response>
+    default?: { fetch?: (request: Request) => Promise<Response> }
+  }): ((init: RequestInit) => Promise<Response>)[] {
+    const handlers = [module.POST, module.default?.fetch].filter((handler) => handler !== undefined)
+    return [
+      ...[...servers]
+        .filter(({ listening }) => listening)
+        .map((server) => (init: RequestInit) => {
+          const { port } = server.address() as AddressInfo
+          return fetch(`http://127.0.0.1:${port}/webhooks/campaign`, init)
+        }),
+      ...handlers.map(
+        (handler) => (init: RequestInit) => handler(new Request('http://127.0.0.1/webhooks/campaign', init)),
+      ),
+    ]
+  }
+
   test.each(files.filter(({ compiledOnly }) => compiledOnly === undefined))('$at', async ({ path, prints }) => {
     const printed: string[] = []
     vi.spyOn(console, 'log').mockImplementation((...args) => void printed.push(...format(...args).split('\n')))
-    await import(/* @vite-ignore */ path)
+    const module = await import(/* @vite-ignore */ path)
     await vi.waitFor(() => expect(printed.filter((line) => prints.includes(line))).toEqual(prints))
+    await Promise.all(started)
+    for (const post of endpointsOf(module)) {
+      const body = JSON.stringify({ id: 'message-1' })
+      const send = async (signature: string): Promise<number> =>
+        (await post({ method: 'POST', body, headers: { 'x-service-signature': signature } })).status
+      expect([await send('forged'), await send(signWebhook('a-webhook-secret', body))]).toEqual([401, 200])
+    }
   })
 })

@@ -14,7 +14,8 @@ export interface SampleFile {
   readonly prints: readonly string[]
 }
 
-const FENCE = /^```ts(?: (file|compile): (.+))?\n([\s\S]*?)^```$/gm
+/** A sample. `[NAME]` is its tab in a group. */
+const FENCE = /^```ts(?: (\[[^\]]+\]))?(?: (file|compile): (.+))?\n([\s\S]*?)^```$/gm
 const OUTPUT = /\/\/ → (.+)$/gm
 
 /** README, all guides, recipes and method pages. */
@@ -27,12 +28,13 @@ export const pages: readonly string[] = [
     .map((name) => `docs/${name}`),
 ]
 
-/** Returns the files of a page. A sample that starts with `import` starts a file; others continue the previous file. */
+/** Returns the files of a page. A tab, or a sample that starts with `import`, starts a file; others continue the previous file. */
 export function sampleFilesOf(path: string, text = read(path)): SampleFile[] {
   const files: SampleFile[] = []
-  for (const { index, 1: kind, 2: word, 3: code = '' } of text.matchAll(FENCE)) {
+  for (const { index, 1: tab, 2: kind, 3: word, 4: code = '' } of text.matchAll(FENCE)) {
     const at = `${path}:${text.slice(0, index).split('\n').length + 1}`
-    const before = kind === undefined && !code.startsWith('import ') ? files.pop() : undefined
+    const starts = tab !== undefined || kind !== undefined || code.startsWith('import ')
+    const before = starts ? undefined : files.pop()
     const source = before ? `${before.source}\n${code}` : code
     files.push({
       at: before?.at ?? at,

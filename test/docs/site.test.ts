@@ -18,7 +18,7 @@ const files = missingSite === undefined ? readdirSync(SITE, { recursive: true, e
 const QUESTIONS: Readonly<Record<string, string>> = {
   retry: 'retries-and-idempotency',
   '401': 'tokens',
-  'raw body express': 'runtimes-and-frameworks',
+  'raw body express': 'webhooks',
   'duplicate event': 'webhooks',
   'rotate secret': 'recipes/secret-rotation',
   'rate limit': 'retries-and-idempotency',
