@@ -289,19 +289,29 @@ describe('a ledger is refused with its path and the reason', () => {
     }
   })
 
-  test.skipIf(process.getuid?.() === 0)('if its folder or the file is read-only', async () => {
+  test('if its folder or the file is read-only', async () => {
+    // Root may write everywhere.
+    if (process.geteuid?.() === 0) {
+      process.seteuid?.('nobody')
+      onTestFinished(() => process.seteuid?.(0))
+    }
     const path = newPath()
+    const { client, sent } = setup()
+    const run = () => rewardWallets(client, awards(1), { ledger: fileLedger(path) })
     chmodSync(dirname(path), 0o500)
-    await expect(rewardWallets(setup().client, awards(1), { ledger: fileLedger(path) })).rejects.toThrow(
+    onTestFinished(() => chmodSync(dirname(path), 0o700))
+    await expect(run()).rejects.toThrow(
       /permission denied \(EACCES\); check the permissions of the file and its folder/,
     )
     chmodSync(dirname(path), 0o700)
     await mixedLedger(path)
     chmodSync(dirname(path), 0o500)
-    onTestFinished(() => chmodSync(dirname(path), 0o700))
-    await expect(rewardWallets(setup().client, awards(1), { ledger: fileLedger(path) })).rejects.toThrow(
+    await expect(run()).rejects.toThrow(
       /SQLite can't write it or its journal beside it; check the permissions of the file and its folder/,
     )
+    expect(sent()).toBe(0)
+    expect(openFiles(path)).toEqual([])
+    expect(await entriesOf(path)).toHaveLength(12)
   })
 
   test('if it belongs to another run', async () => {
