@@ -133,7 +133,8 @@ class ProgressReader<User extends GetUserProgressRequest> {
     try {
       for (;;) {
         if (!isNothingLeft && calls.size < this.#concurrency) taking ??= this.#take()
-        if (taking === undefined && calls.size === 0) break
+        // After a failure, do not wait for a list that may never yield.
+        if (calls.size === 0 && (taking === undefined || this.#failure !== undefined)) break
         const event = await Promise.race(taking === undefined ? calls : [...calls, taking])
         signal?.throwIfAborted()
         if (event.kind === 'taken') {

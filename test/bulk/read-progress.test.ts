@@ -250,6 +250,22 @@ describe('the iteration ends with the error', () => {
     expect(client.waiting).toHaveLength(3)
   })
 
+  test('of a 401, even if the list never yields again', async () => {
+    const client = heldClient()
+    async function* list() {
+      yield* users(2)
+      await new Promise(() => undefined)
+    }
+    const run = collectUntilError(readProgress(client, list(), { concurrency: 3 }))
+    await expect.poll(() => client.waiting).toHaveLength(2)
+    const unauthorized = new UnauthorizedError('no', { status: 401, headers: {} })
+    client.waiting[0]?.(unauthorized)
+    client.waiting[1]?.()
+    const { found, error } = await run
+    expect(error).toBe(unauthorized)
+    expect(found.map(({ user }) => user.number)).toEqual([1])
+  })
+
   test('of a token source', async () => {
     const { client } = setup({ accessToken: () => Promise.reject(new Error('the vault is locked')) })
     const { found, error } = await collectUntilError(readProgress(client, users(5)))
