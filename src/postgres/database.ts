@@ -61,9 +61,9 @@ export const ENDED =
 export const readRows = (rows: readonly unknown[]): readonly Row[] =>
   rows.map((row) => Object.values(row as Readonly<Record<string, string | null>>))
 
-const TOO_FEW_CONNECTIONS =
-  'postgresStore: give the pool at least three connections (max). With fewer, claims, extensions and completions wait ' +
-  'for the transactions of runOnce, and a lease may expire.'
+const tooFewConnections = (name: string): string =>
+  `${name}: give the pool at least three connections (max). With fewer, claims, extensions and completions wait for ` +
+  'transactions, and a lease may expire.'
 
 /** The semaphore is a property of the pool: the ESM and the CommonJS copy of the package may use the same pool. */
 const TRANSACTIONS = Symbol.for('campaign-client.transactions')
@@ -77,11 +77,12 @@ const TRANSACTIONS = Symbol.for('campaign-client.transactions')
 export function limitTransactions<Result>(
   pool: object,
   connections: number | undefined,
+  { name }: PostgresOptions,
   transaction: () => Promise<Result>,
 ): Promise<Result> {
   if (connections === undefined) return transaction()
   if (connections < 3) {
-    warnOnce('small-pool', TOO_FEW_CONNECTIONS)
+    warnOnce('small-pool', tooFewConnections(name))
     return transaction()
   }
   const { [TRANSACTIONS]: limit = new Semaphore(connections - 1) } = pool as { [TRANSACTIONS]?: Semaphore }

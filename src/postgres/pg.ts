@@ -52,7 +52,7 @@ export function pgDatabase(pool: PgPool, options: PostgresOptions): PostgresData
       }
     },
     transaction: (work) =>
-      limitTransactions(pool, pool.options?.max, async () => {
+      limitTransactions(pool, pool.options?.max, options, async () => {
         const connection = await PgConnection.from(pool, options)
         try {
           await connection.query('BEGIN ISOLATION LEVEL READ COMMITTED')

@@ -29,7 +29,7 @@ export function postgresJsDatabase(sql: PostgresSql, options: PostgresOptions): 
   return {
     query: (text, ...values) => query(sql, options, text, values),
     transaction: (work) =>
-      limitTransactions(sql, sql.options?.max, () => new PostgresJsTransaction(options).run(sql, work)),
+      limitTransactions(sql, sql.options?.max, options, () => new PostgresJsTransaction(options).run(sql, work)),
   }
 }
 
