@@ -1,10 +1,10 @@
 /**
- * Child process: awards generated rows with a client that resolves immediately. Arguments: the path of the ledger and the
- * number of rows. Sends the maximum resident memory and the time of the first request to the parent.
+ * Child process: awards generated rows with a client that resolves immediately. Arguments: the path of the ledger, the
+ * number of the first row, and the number after the last. Sends the maximum resident memory and the time of the first request to the parent.
  */
 import { fileLedger, rewardWallets } from 'campaign-client/bulk'
 
-const [, , path = '', rows = ''] = process.argv
+const [, , path = '', from = '', to = ''] = process.argv
 const begin = performance.now()
 let firstMs: number | undefined
 let peak = 0
@@ -17,13 +17,13 @@ const client = {
     firstMs ??= performance.now() - begin
   },
 }
-await rewardWallets(client, awards(Number(rows)), { ledger: fileLedger(path), concurrency: 64 })
+await rewardWallets(client, awards(Number(from), Number(to)), { ledger: fileLedger(path), concurrency: 64 })
 clearInterval(watch)
 process.send?.({ peak, firstMs })
 process.disconnect?.()
 
-function* awards(count: number) {
-  for (let number = 0; number < count; number++) {
+function* awards(from: number, to: number) {
+  for (let number = from; number < to; number++) {
     const hex = number.toString(16).padStart(40, '0')
     yield { address: `0x${hex}`, pid: 'demo', id: `v1-${hex}`, xp: 250 }
   }

@@ -57,7 +57,7 @@ export default async function (): Promise<Subject> {
       {
         title: `${AWARDS} awards`,
         unitUs: unit,
-        limits: { [OURS]: 0.7 },
+        limits: { [OURS]: 0.8 },
         results: contestants.map(({ name }, place) => ({ name, samples: ratios(samples[place] ?? [], unit) })),
       },
     ],

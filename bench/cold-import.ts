@@ -30,13 +30,15 @@ export default function (): Subject {
   const empty = samples[0] ?? []
   return {
     title: 'Cold import',
-    about: 'Time of a whole Node process that only imports an ES module, as a ratio to a process that imports nothing.',
+    about:
+      'Time of a whole Node process that only imports an ES module, as a ratio to a process that imports nothing. ' +
+      'campaign-client imports zod.',
     measure: 'ratio',
     groups: [
       {
         title: 'One process',
         unitUs: empty,
-        limits: { [OURS]: 1.7 },
+        limits: { [OURS]: 3.3 },
         results: PROGRAMS.map(({ name }, index) => ({
           name,
           samples: ratios(samples[index] ?? [], empty),

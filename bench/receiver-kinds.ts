@@ -1,5 +1,5 @@
 /** The store or database package of a receiver. `bare` is a handler without a store. */
-export type ReceiverKind = 'bare' | 'memory' | 'redis' | 'ioredis' | 'pg' | 'postgres'
+export type ReceiverKind = 'bare' | 'memory' | 'redis' | 'ioredis' | 'pg' | 'postgres' | 'sqlite'
 
 /** The resources that a receiver has used since its start. */
 export interface ReceiverUse {

@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { createWebhookReceiver, type DeliveryStore, memoryStore } from 'campaign-client/webhook'
 import { postgresSchema, postgresStore } from 'campaign-client/webhook/postgres'
 import { redisStore } from 'campaign-client/webhook/redis'
+import { sqliteStore } from 'campaign-client/webhook/sqlite'
 import { Redis } from 'ioredis'
 import { Pool } from 'pg'
 import connect from 'postgres'
@@ -37,6 +38,7 @@ const stores: Readonly<Record<Exclude<ReceiverKind, 'bare'>, (url: string) => De
       await sql.unsafe(postgresSchema(TABLE))
       return postgresStore(sql, { table: TABLE })
     },
+    sqlite: (path) => sqliteStore(path),
   }
 
 /** Only verifies the signature and parses the body. */
