@@ -1,5 +1,5 @@
 /**
- * Single awards with a clear result, also after network errors:
+ * Single awards with a clear result, even after network errors:
  *
  *   npx tsx award-with-reconciliation.ts
  *

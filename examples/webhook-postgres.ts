@@ -86,7 +86,7 @@ const receiver = createWebhookReceiver({
     console.log(
       ran
         ? `${event.id}: booked ${activity.data.xp} XP for ${user}`
-        : `${event.id}: booked before`,
+        : `${event.id}: already booked`,
     )
   },
 })

@@ -76,7 +76,7 @@ export interface ClientHooks {
   readonly onRetry?: ((event: RetryEvent) => void) | undefined
   /** Called with `responseValidation: 'report'` when data does not fit its schema. */
   readonly onInvalidResponse?: ((event: InvalidResponseEvent) => void) | undefined
-  /** Called exactly once per call, at its end, also if an argument was wrong or the call was aborted. */
+  /** Called exactly once per call, at its end, even if an argument was wrong or the call was aborted. */
   readonly onEnd?: ((event: EndEvent) => void) | undefined
 }
 

@@ -18,7 +18,7 @@ import { attemptAward, recordAttempt } from './verdict.ts'
  * It resolves to the final verdict, which may come from an earlier run of the job. After any error except
  * `InvalidRequestError` and `ConfigurationError`, the queue should run the job again: configure enough retries, with a
  * backoff.
- * Interface: [POST /wallet/reward](/the-service#post-walletreward),
+ * API description: [POST /wallet/reward](/the-service#post-walletreward),
  * [Limits](/the-service#limits).
  *
  * @param client - makes the award with `rewardWallet`. The client's time limits, retries and guard apply

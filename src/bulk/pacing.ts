@@ -83,7 +83,7 @@ export class Pacer {
   readonly #slots: Semaphore
   readonly #stopRun: (message: string, cause: unknown) => void
   #state: 'open' | 'paused' | 'probing' | 'stopped' = 'open'
-  /** The number of pauses so far. A call that started before the last pause does not start another one. */
+  /** The number of pauses so far. Only a call that started after the last pause may start another pause. */
   #pauses = 0
   #pausedUntil = 0
   #hasProbe = false
@@ -123,7 +123,7 @@ export class Pacer {
     }
   }
 
-  /** Ends the current pause, and allows no other. */
+  /** Ends the current pause and prevents further pauses. */
   stop(): void {
     this.#open()
     this.#state = 'stopped'
@@ -166,7 +166,7 @@ export class Pacer {
     if (waitMs !== undefined && waitMs > MAX_RETRY_AFTER_MS) {
       this.#stopRun(`the service asks to wait for ${Math.ceil(waitMs / 60_000)} minutes`, cause)
     } else if (isStale) {
-      // The 429 of a call from before the pause may extend the pause. It is not counted again.
+      // The call started before the pause: its 429 may extend the pause, but is not counted.
       if (waitMs !== undefined && this.#state === 'paused') this.#pauseUntil(performance.now() + waitMs)
     } else if (this.#rateLimitPauses < MAX_RATE_LIMIT_PAUSES) {
       const backoff = backoffMs(this.#rateLimitPauses++)

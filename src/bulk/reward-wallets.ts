@@ -27,7 +27,7 @@ import { CONTINUE, Run, type StopReason } from './run.ts'
  * - After a 403 or 404, the other rows of that campaign are not sent, and `complete` is false. Other campaigns continue.
  * - The run retries a row after a 429, and when its request could not be sent.
  *
- * Interface: [POST /wallet/reward](/the-service#post-walletreward),
+ * API description: [POST /wallet/reward](/the-service#post-walletreward),
  * [Limits](/the-service#limits).
  *
  * @param client - makes the awards with `rewardWallet`. The client's time limits, retries and guard apply. The ledger

@@ -95,7 +95,7 @@ export function issuesOfList(name: string, list: unknown): Issue[] {
   return [{ path: [name], message: `must be an iterable or an async iterable, got ${typeName(list)}` }]
 }
 
-/** Returns the number of items of an array or a set; `undefined` for any other list. */
+/** Returns the size of an array or a set; `undefined` for any other list. */
 export function lengthOf(list: Rows<unknown>): number | undefined {
   if (Array.isArray(list)) return list.length
   return list instanceof Set ? list.size : undefined

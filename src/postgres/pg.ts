@@ -31,7 +31,7 @@ export interface PgPool {
   listenerCount?(event: 'error'): number
 }
 
-/** The type of the clients of a pool: the `PoolClient` of `pg`. */
+/** The client of a pool: `PoolClient` in `pg`. */
 export type ClientOf<Pool extends PgPool> = Pool extends {
   connect: { (): Promise<infer Client>; (callback: never): void }
 }

@@ -199,7 +199,7 @@ describe('a response that is not HTTP', () => {
   })
 })
 
-describe('compressed responses', () => {
+describe('a response with content-encoding: gzip', () => {
   const compressed = gzipSync(JSON.stringify(envelope))
   const gzip =
     (body: Buffer, length = body.length): Responder =>
@@ -211,12 +211,12 @@ describe('compressed responses', () => {
       })
     }
 
-  test('are decompressed', async () => {
+  test('is decompressed', async () => {
     const server = await started(httpServer(gzip(compressed)))
     expect(await read.run(clientOf(server.baseUrl))).toEqual(read.data)
   })
 
-  test('that are incomplete are retried', async () => {
+  test('that is incomplete is retried', async () => {
     const server = await started(httpServer(gzip(compressed.subarray(0, 40), compressed.length), gzip(compressed)))
     expect(await read.run(clientOf(server.baseUrl))).toEqual(read.data)
     expect(server.requests).toHaveLength(2)
@@ -226,7 +226,7 @@ describe('compressed responses', () => {
     ['cut off by the service', compressed.subarray(0, 40)],
     ['not compressed at all', Buffer.from(JSON.stringify(envelope))],
     ['damaged', Buffer.concat([compressed.subarray(0, 20), Buffer.alloc(20, 0x55), compressed.subarray(40)])],
-  ])('that are %s fail the call with the outcome unknown', async (_, body) => {
+  ])('that is %s fails the call with the outcome unknown', async (_, body) => {
     const server = await started(httpServer(gzip(body)))
     const client = clientOf(server.baseUrl, { maxRetries: 0 })
     const error = await errorOf(award.run(client))
@@ -395,7 +395,7 @@ describe('a service that cannot be reached', () => {
     ['no cause at all', undefined],
     ['a cause that is a string', 'ECONNREFUSED'],
     [
-      'several errors, one of them of a read',
+      'several errors, one of a read',
       several('ECONNRESET', ...addresses('ETIMEDOUT'), systemError('ECONNRESET', 'read', at('read'))),
     ],
     ['several errors with an unknown code', several('UNKNOWN')],
@@ -440,7 +440,7 @@ describe('a service that cannot be reached', () => {
   })
 })
 
-describe('a fetch that returns no Response', () => {
+describe('the result of fetch', () => {
   const wrong: readonly [string, unknown, string][] = [
     ['undefined', undefined, 'undefined'],
     ['null', null, 'null'],
@@ -455,7 +455,7 @@ describe('a fetch that returns no Response', () => {
   ]
   const returning = (response: unknown) => vi.fn(async () => response) as unknown as typeof globalThis.fetch
 
-  test.each(wrong)('but %s: the call fails without a retry', async (_, response, got) => {
+  test.each(wrong)('is %s: the call fails without a retry', async (_, response, got) => {
     for (const of of [read, award, record]) {
       const fetch = returning(response)
       const error = await errorOf(of.run(clientOf('https://service.example/api/v1', { fetch })))
@@ -468,14 +468,14 @@ describe('a fetch that returns no Response', () => {
     }
   })
 
-  test('but is the global fetch: the call fails, too', async () => {
+  test('is undefined from the global fetch: the call fails', async () => {
     vi.stubGlobal('fetch', returning(undefined))
     const error = await errorOf(record.run(clientOf('https://service.example/api/v1')))
     vi.unstubAllGlobals()
     expect(error.message).toContain('fetch must return a Response, got undefined')
   })
 
-  test('but a response with status 0, such as Response.error(): the call fails, and the outcome of a write is unknown', async () => {
+  test('has the status 0, such as Response.error(): the call fails, and the outcome of a write is unknown', async () => {
     const hidden = { type: 'opaqueredirect', status: 0, headers: new Headers(), text: async () => '' }
     for (const of of [read, record]) {
       for (const given of [hidden, Response.error()]) {
@@ -494,7 +494,7 @@ describe('a fetch that returns no Response', () => {
     ['a stream whose cancel throws', { cancel: () => expect.unreachable('cannot') }],
     ['a stream whose cancel returns undefined', { cancel() {} }],
     ['a stream whose cancel rejects', { cancel: () => Promise.reject(new Error('cannot')) }],
-  ])('but a similar object: a redirect whose body is %s fails the call', async (_, body) => {
+  ])('has a body that is %s: a redirect fails the call', async (_, body) => {
     const fetch = returning({ status: 302, headers: new Headers(), text: async () => '', body })
     const error = await errorOf(read.run(clientOf('https://service.example/api/v1', { fetch })))
     expect(error).toBeInstanceOf(UnexpectedResponseError)
@@ -502,7 +502,7 @@ describe('a fetch that returns no Response', () => {
   })
 
   test.each([42, { success: true }, Symbol('text'), undefined])(
-    'but an object whose text is not a string (%#): a write is sent once, and its outcome is unknown',
+    'has a text that is not a string (%#): a write is sent once, and its outcome is unknown',
     async (text) => {
       const fetch = returning({ status: 200, headers: new Headers(), text: async () => text })
       const error = await errorOf(record.run(clientOf('https://service.example/api/v1', { fetch })))
@@ -511,7 +511,7 @@ describe('a fetch that returns no Response', () => {
     },
   )
 
-  test('but an object with the members of a Response: the call succeeds', async () => {
+  test('is an object with the members of a Response: the call succeeds', async () => {
     const fetch = returning({ status: 200, headers: new Headers(), text: async () => JSON.stringify(envelope) })
     expect(await read.run(clientOf('https://service.example/api/v1', { fetch }))).toEqual(read.data)
   })
@@ -581,7 +581,7 @@ describe('the body of an abandoned attempt', () => {
   test.each<[string, () => unknown]>([
     ['throws', () => expect.unreachable('cannot')],
     ['returns undefined', () => undefined],
-  ])('is too large: the call fails, even if cancelling the body %s', async (_, cancel) => {
+  ])('that is too large: the call fails, even if cancelling the body %s', async (_, cancel) => {
     const read = async () => ({ done: false, value: new Uint8Array(2000) })
     const body = { getReader: () => ({ read, cancel }) }
     const fetch = (async () => ({ status: 200, headers: new Headers(), text: async () => '', body })) as never
@@ -824,7 +824,7 @@ describe("a partner's transport", () => {
   })
 
   test.each(['status', 'header', 'text', 'complete', 'cause'])(
-    'whose response throws when %s is read: the call fails with the outcome unknown',
+    'that returns a response whose %s throws fails a write with the outcome unknown',
     async (field) => {
       const given = Object.defineProperty({ ...answer, complete: field !== 'cause' }, field, {
         get() {
@@ -925,12 +925,15 @@ describe("a partner's transport", () => {
     [200, 'network', 'unknown'],
     [400, 'bad_request', 'not_applied'],
     [503, 'service_error', 'unknown'],
-  ])('that returns an incomplete %i: %s, %s', async (status, code, outcome) => {
-    const send = vi.fn(async () => ({ ...answer, status, complete: false, cause: new Error('cut') }))
-    const error = await errorOf(record.run(sending(send)))
-    expect(error).toMatchObject({ code, outcome })
-    expect(send).toHaveBeenCalledOnce()
-  })
+  ])(
+    'that returns an incomplete %i fails a write with the code %s and the outcome %s',
+    async (status, code, outcome) => {
+      const send = vi.fn(async () => ({ ...answer, status, complete: false, cause: new Error('cut') }))
+      const error = await errorOf(record.run(sending(send)))
+      expect(error).toMatchObject({ code, outcome })
+      expect(send).toHaveBeenCalledOnce()
+    },
+  )
 
   test('that returns an incomplete response leaves the outcome unknown, even if the cause has sent: false', async () => {
     const cause = new TransportError('not sent', { kind: 'network', sent: false })
@@ -938,7 +941,7 @@ describe("a partner's transport", () => {
     expect(error).toMatchObject({ code: 'network', outcome: 'unknown' })
   })
 
-  test('whose response throws when a header is read does not fail the call', async () => {
+  test('may return a response whose header() throws', async () => {
     const header = (): never => {
       throw new Error('no headers')
     }
@@ -961,7 +964,7 @@ describe('a response that is too large', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  test("of a partner's fetch without body streams is refused, too", async () => {
+  test('is refused from a fetch without body streams, too', async () => {
     const text = JSON.stringify({ ...envelope, note: '€'.repeat(1000) })
     const foreign = { status: 200, headers: new Headers(), text: async () => text }
     const fetch = (async () => foreign) as unknown as typeof globalThis.fetch

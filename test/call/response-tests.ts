@@ -286,7 +286,7 @@ const rows = [
   ...httpErrors,
 ]
 
-/** Tests the table of responses of the contract. */
+/** Tests the contract's table of responses. */
 export function testResponses({ respond, client, received }: Setup): void {
   describe.each(operations.map((operation) => [operation.name, operation] as const))('%s', (name, operation) => {
     const { data, result, writes, run } = operation

@@ -263,7 +263,7 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
     ['a guard with inherited fields', () => ({ guard: Object.create({ campaigns: ['demo'] }) as WriteGuard })],
   ]
 
-  test.each(guards)('%s keeps its original limits, also in derived clients', async (_, given) => {
+  test.each(guards)('%s keeps its original limits, even in derived clients', async (_, given) => {
     const { guard, change } = given()
     const { parent, sent } = parentWith([done], { guard })
     change?.()

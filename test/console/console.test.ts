@@ -340,7 +340,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     expect(await page.locator('tbody tr').count()).toBeLessThan(150)
   })
 
-  /** Returns the top of the row of the open item, and whether it is in view. */
+  /** Returns the top of the open item's row, and whether it is in view. */
   const rowPlace = (page: Page, selector = 'tr:has([aria-current])') =>
     page.evaluate<{ top: number; isVisible: boolean }>(`(() => {
       const { top, bottom } = document.querySelector('${selector}').getBoundingClientRect()

@@ -19,7 +19,7 @@ export interface OperationContract {
   readonly method: 'GET' | 'POST'
   /** Path relative to the base URL; `'not shown'` if the interface does not show it. */
   readonly path: `/${string}` | 'not shown'
-  /** The fields of the query of a GET, or of the body of a POST, in order. */
+  /** The fields in the query (GET) or the body (POST), in order. */
   readonly fields: Readonly<Record<string, FieldKind>>
   /** Set if the interface does not show the query names. The field names are then assumed; `queryNames` changes them. */
   readonly queryNames?: 'assumed'

@@ -166,7 +166,7 @@ describe('a token is never sent unencrypted to an https address', () => {
     expect(received()).toBe('')
   })
 
-  test('even if the same transport also calls the host over http', async () => {
+  test('even if the same transport calls the host over http as well', async () => {
     const { port, received } = await recordingServer()
     const transport = nodeTransport()
     onTestFinished(() => transport.close())

@@ -26,29 +26,29 @@ function problemOf(work: () => unknown): ReturnType<typeof sqliteProblem> {
   return expect.unreachable('nothing was thrown')
 }
 
-test('a database that another connection writes to is busy', () => {
+test('sqliteProblem returns busy for a database that another connection writes to', () => {
   const path = newFile()
   open(path).exec('CREATE TABLE a (b); BEGIN IMMEDIATE')
   expect(problemOf(() => open(path).exec('BEGIN IMMEDIATE'))).toBe('busy')
 })
 
-test('a file that is no database is notadb', () => {
+test('sqliteProblem returns notadb for a file that is not a database', () => {
   const path = newFile()
   writeFileSync(path, 'address,xp\n'.repeat(100))
   expect(problemOf(() => open(path).exec('BEGIN IMMEDIATE'))).toBe('notadb')
 })
 
-test('a missing folder is cantopen', () => {
+test('sqliteProblem returns cantopen for a missing folder', () => {
   expect(problemOf(() => open(join(newFile(), 'file.db')))).toBe('cantopen')
 })
 
-test('a database that reaches its size limit is full', () => {
+test('sqliteProblem returns full for a database at its size limit', () => {
   const database = open(newFile())
   database.exec('CREATE TABLE a (b); PRAGMA max_page_count = 3')
   expect(problemOf(() => database.exec('INSERT INTO a VALUES (zeroblob(100000))'))).toBe('full')
 })
 
-test('an error of SQL, and an error of another library, have no problem', () => {
+test('sqliteProblem returns undefined for a syntax error and for errors of other libraries', () => {
   const database = open(newFile())
   expect(problemOf(() => database.exec('SELECT'))).toBeUndefined()
   expect(sqliteProblem(Object.assign(new Error('gone'), { code: 'ENOENT' }))).toBeUndefined()
@@ -60,7 +60,7 @@ test.each([
   ['SQLITE_BUSY_SNAPSHOT', 'busy'],
   ['SQLITE_IOERR_FSYNC', 'ioerr'],
   ['SQLITE_CONSTRAINT', undefined],
-])('the code %s of better-sqlite3 is %s', (code, problem) => {
+])('sqliteProblem maps the code %s of better-sqlite3 to %s', (code, problem) => {
   expect(sqliteProblem(Object.assign(new Error('failed'), { code }))).toBe(problem)
 })
 

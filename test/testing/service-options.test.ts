@@ -233,7 +233,7 @@ describe('a value of the wrong type', () => {
     ],
     ['a fault', () => service().fail(undefined as never), /^fail: kind must be 'status' or 'reset' or 'hang' or /],
     [
-      'the kind in place of the options of a fault',
+      'a kind instead of fault options',
       () => service().fail('reset' as never),
       /^fail: kind must be 'status' or 'reset' or 'hang' or /,
     ],

@@ -5,7 +5,7 @@ import { proxyAgentFor } from '../proxy.ts'
 interface PostOptions {
   /** Time limit until the end of the response, in milliseconds. */
   readonly timeoutMs: number
-  /** Maximum number of bytes of the response's body to keep. */
+  /** Maximum size of the response body to keep, in bytes. */
   readonly maxBytes: number
   readonly signal?: AbortSignal
 }

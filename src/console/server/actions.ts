@@ -44,7 +44,7 @@ const ACTIONS: Actions = {
     return {
       ...{ ...deliveryRow(delivery), body, attemptsMade: attempts },
       ...(signature !== undefined && { signature }),
-      // The signature of a message of the Test tool is not known here.
+      // The signature of the Test tool's message is not known here.
       ...(!isTest && { curl: deliveryToCurl(delivery) }),
     }
   },

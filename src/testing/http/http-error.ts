@@ -38,7 +38,7 @@ export class HttpError extends Error {
 
 /**
  * Returns the standard error envelope, with `success: true` as in the published examples.
- * Interface: [Errors](/the-service#errors).
+ * API description: [Errors](/the-service#errors).
  */
 export const standardError = (status: number): unknown => ({
   success: true,

@@ -13,7 +13,7 @@ export interface RouterOptions {
 
 /**
  * The base path of all operations.
- * Interface: [Base URL and version](/the-service#base-url-and-version).
+ * API description: [Base URL and version](/the-service#base-url-and-version).
  */
 export const BASE_PATH = '/api/v1'
 

@@ -106,7 +106,7 @@ function hostOf({ address, family }: AddressInfo): string {
 }
 
 function loadHttp(): typeof import('node:http') {
-  // Not imported: the local service also runs where there is no node:http, and Jest runs CommonJS without `import()`.
+  // Not imported: the local service runs even without node:http, and Jest runs CommonJS without `import()`.
   const http = globalThis.process?.getBuiltinModule?.('node:http')
   if (http === undefined) throw new Error('service.listen() needs node:http, which this runtime does not have')
   return http

@@ -18,7 +18,7 @@ export interface DeliveryAttempt extends PostResult {
 
 /**
  * The delivery of a message to one URL.
- * Interface: [Delivery and retries](/the-service#delivery-and-retries).
+ * API description: [Delivery and retries](/the-service#delivery-and-retries).
  */
 export interface DeliveryRecord {
   /** ID of this delivery. */
@@ -66,7 +66,7 @@ interface Delivery extends OutgoingDelivery {
   state: DeliveryRecord['state']
   timer: unknown
   nextAttemptAt: number | undefined
-  /** The fault of the attempt that waits because of it. */
+  /** The fault of the next attempt. `delay` and `reorder` postpone the attempt. */
   fault: DeliveryFaultOptions | undefined
   /** Aborts the running attempt. */
   controller: AbortController | undefined
@@ -95,7 +95,7 @@ export class DeliveryQueue {
   #endedSize = 0
   #discarded = 0
   readonly #waiting: Delivery[] = []
-  /** Deliveries that wait for another message to their URL: the fault `reorder`. */
+  /** Deliveries with the fault `reorder`, which wait for another message to their URL. */
   readonly #held = new Set<Delivery>()
   readonly #running = new Set<Promise<void>>()
 
@@ -201,7 +201,7 @@ export class DeliveryQueue {
     }
   }
 
-  /** Takes the fault of the next attempt. Returns whether the attempt waits because of it. */
+  /** Takes the fault of the next attempt. Returns whether the fault postpones the attempt. */
   #isPostponed(delivery: Delivery): boolean {
     if (delivery.fault) return false
     const fault = this.#settings.takeFault(() => JSON.parse(delivery.body))

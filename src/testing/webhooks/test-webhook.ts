@@ -16,13 +16,13 @@ export interface TestWebhookOptions {
   pid?: string | undefined
   /** ID of the webhook. @defaultValue the first registered webhook */
   hook_id?: string | undefined
-  /** One of the URLs of the webhook. @defaultValue the first URL of the webhook */
+  /** A URL of the webhook. @defaultValue its first URL */
   url?: string | undefined
 }
 
 /**
  * The result of the admin panel's Test button, with the panel's field names.
- * Interface: [Test tool](/the-service#test-tool).
+ * API description: [Test tool](/the-service#test-tool).
  */
 export interface TestWebhookResult {
   /** Whether there was a response, with any status. */

@@ -57,7 +57,7 @@ interface BodyVariant {
   body: string | Uint8Array
 }
 
-/** Reads the signature, also in formats that the service does not send. Never used to accept a message. */
+/** Reads the signature, even in formats that the service does not send. Never used to accept a message. */
 function readHeader(header: unknown): { codes: FindingCode[]; digits?: string } {
   const signature = readSignature(header)
   if (signature.ok) return { codes: [], digits: signature.digits }

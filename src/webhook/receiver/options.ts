@@ -120,7 +120,7 @@ export interface WebhookErrorContext {
 export interface WebhookReceiverOptions {
   /**
    * Your name for the endpoint. Use the same name in every process that serves it, and another name for every other endpoint.
-   * The name is part of the key of a delivery, because several endpoints may get the same message.
+   * The name is part of each delivery's key, because several endpoints may get the same message.
    */
   endpoint: string
   /**

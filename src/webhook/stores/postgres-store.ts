@@ -144,7 +144,7 @@ export interface PostgresStore<Transaction> extends DeliveryStore {
  *
  * Expired rows stay until you call {@link PostgresStore.prune}.
  *
- * Interface: [Delivery and retries](/the-service#delivery-and-retries).
+ * API description: [Delivery and retries](/the-service#delivery-and-retries).
  *
  * @param database - a `Pool` of `pg`, or the `sql` of `postgres` with `prepare: false`
  * @returns a store. Its methods reject with the error of the client when the database is unreachable or the table does not

@@ -113,7 +113,7 @@ return 1`
  * Configure the client not to queue commands while it is disconnected, and to detect a connection that no longer responds:
  * see [Webhook stores](/webhook-stores#redis). Do not set `socketTimeout` of redis.
  *
- * Interface: [Delivery and retries](/the-service#delivery-and-retries).
+ * API description: [Delivery and retries](/the-service#delivery-and-retries).
  *
  * @param client - a client of `redis` 4–6 (`createClient`, `createClientPool`, `createCluster`) or `ioredis` (`Redis`,
  *   `Cluster`)

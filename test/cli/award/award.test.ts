@@ -419,7 +419,7 @@ describe('reports', () => {
   )
 
   test.each(['same/list.csv', 'same/award.txt', 'hard.csv', 'real.csv', 'token.txt', 'profile.json'])(
-    'are refused at %s, another name of a file of the run',
+    "are refused at %s, another name for one of the run's files",
     async (path) => {
       const { file, award, folder, service } = await setUp()
       file('real.csv', listOf(1))

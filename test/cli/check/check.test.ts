@@ -10,7 +10,7 @@ import { ADDRESS, type Deviation, deviatingServer, TOKEN, WALLET } from './devia
 const ERROR = '{"success":false,"error":{"code":500,"message":"internal error"}}'
 const WRITE = ['--allow-writes', '--address', WALLET, '--yes']
 
-test('exit code 0: nothing differs. Prints the table, saves a profile and compares with a profile', async () => {
+test('check exits with 0 if nothing differs, prints the table, and saves and compares a profile', async () => {
   const folder = scratchFolder()
   const file = join(folder, 'profile.json')
   const { env } = await deviatingServer()
@@ -36,7 +36,7 @@ test('exit code 0: nothing differs. Prints the table, saves a profile and compar
   }
 })
 
-test('exit code 1: something differs. The table has advice and no control characters', async () => {
+test('check exits with 1 if something differs, and prints advice without control characters', async () => {
   const service = createCampaignService({ tokens: [TOKEN], queryNames: { getCampaignInfo: { pid: 'campaign' } } })
   const { env } = await deviatingServer(async (request, pass) => {
     const response = await pass()
@@ -69,7 +69,7 @@ async function failedCheck(deviation?: Deviation, service?: CampaignService) {
   return { code: words.code, stderr: words.stderr }
 }
 
-test('exit code 3 with one error line: the token is refused', async () => {
+test('check exits with 3 and one error line if the token is refused', async () => {
   const { code, stderr } = await failedCheck(undefined, createCampaignService({ tokens: ['another'] }))
   expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('refused the token: HTTP 401') })
   expect(stderr).toContain('CAMPAIGN_ACCESS_TOKEN')
@@ -78,7 +78,7 @@ test('exit code 3 with one error line: the token is refused', async () => {
 test.each<[number, string]>([
   [403, 'check the campaign ID'],
   [404, 'check CAMPAIGN_BASE_URL'],
-])('exit code 3 with one error line: every read of the campaign is refused with %i', async (status, advice) => {
+])('check exits with 3 and one error line if every read of the campaign is refused with %i', async (status, advice) => {
   const body = JSON.stringify({ success: false, error: { code: status, message: 'no' } })
   const { code, stderr } = await failedCheck(() => new Response(body, { status }))
   expect({ code, stderr }).toEqual({
@@ -88,7 +88,7 @@ test.each<[number, string]>([
   expect(stderr).toContain(advice)
 })
 
-test('exit code 3 with one error line: the first response is a 429', async () => {
+test('check exits with 3 and one error line if the first response is a 429', async () => {
   const { code, stderr } = await failedCheck(() => new Response(ERROR, { status: 429 }))
   expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('limited the rate: HTTP 429') })
 })
@@ -102,11 +102,11 @@ test.each<[string, Deviation, string]>([
     },
     'cannot be reached: ECONNRESET',
   ],
-])('exit code 4 with one error line: %s', async (_, deviation, message) => {
+])('check exits with 4 and one error line if %s', async (_, deviation, message) => {
   expect(await failedCheck(deviation)).toEqual({ code: 4, stderr: expect.stringContaining(message) })
 })
 
-test('exit code 5: the outcome of the award is unknown', async () => {
+test('check exits with 5 if the outcome of the award is unknown', async () => {
   const { env } = await deviatingServer((request, pass) => {
     if (request.method === 'POST') throw new Error('reset')
     return pass()
@@ -117,7 +117,7 @@ test('exit code 5: the outcome of the award is unknown', async () => {
   expect(stderr).toContain('the outcome of the award is unknown')
 })
 
-describe('exit code 2, without a request, for', () => {
+describe('check exits with 2, and sends nothing, for', () => {
   test.each<[string, string[], Record<string, string>, string]>([
     ['a missing campaign', [], {}, "required option '--pid <pid>' not specified"],
     ['a missing platform', ['--pid', 'demo', '--account', 'ada'], {}, '--account and --platform need each other'],
@@ -154,7 +154,7 @@ describe('exit code 2, without a request, for', () => {
   })
 })
 
-test('exit code 2: --save does not replace a link or the token file', async () => {
+test('check exits with 2 if --save would replace a link or the token file', async () => {
   const { env } = await deviatingServer()
   const cwd = scratchFolder()
   writeFileSync(join(cwd, 'token'), TOKEN)
@@ -170,7 +170,7 @@ test('exit code 2: --save does not replace a link or the token file', async () =
   expect(readFileSync(join(cwd, 'token'), 'utf8')).toBe(TOKEN)
 })
 
-test('an interrupted run does not change the earlier profile', async () => {
+test('check does not change the earlier profile if it is interrupted', async () => {
   const folder = scratchFolder()
   const file = join(folder, 'profile.json')
   writeFileSync(file, 'earlier')
@@ -189,7 +189,7 @@ test('an interrupted run does not change the earlier profile', async () => {
   expect([readFileSync(file, 'utf8'), readdirSync(folder)]).toEqual(['earlier', ['profile.json']])
 })
 
-test('exit code 5: interrupted during the award. Saves nothing', async () => {
+test('check exits with 5 and saves nothing if it is interrupted during the award', async () => {
   const folder = scratchFolder()
   let sent = () => {}
   const isSent = new Promise<void>((resolve) => {
@@ -248,7 +248,7 @@ describe('a profile', () => {
     ['that is not an object', [], 'must contain a JSON object'],
     ['without a date', { ...PROFILE, checkedAt: 'yesterday' }, 'is a damaged profile: checkedAt is wrong'],
     [
-      'of another address',
+      'of another base URL',
       { ...PROFILE, target: { ...PROFILE.target, address: 'https://x.example' } },
       'another base URL',
     ],

@@ -14,7 +14,7 @@ import { TOKEN } from './secrets.ts'
 
 /** How behaviours reach the loopback service. */
 interface Connection {
-  /** The start of the names of the behaviours. */
+  /** The prefix of the behaviours' names. */
   readonly over: string
   /** The service with the faults of loopback-service.ts: each connection has its own. */
   serviceUrl(environment: Environment): string

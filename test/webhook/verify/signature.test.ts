@@ -354,7 +354,7 @@ describe.each(BUILDS)('%s build', (build) => {
       expect(process.emitWarning).toHaveBeenCalledTimes(1)
     })
 
-    test('is emitted only for a parsed body, also without a header', () => {
+    test('is emitted only for a parsed body, even without a header', () => {
       for (const body of [BODY, new Uint8Array(3), new ArrayBuffer(3), undefined, null, 1, true]) {
         expect(webhook.verifyWebhook(SECRET, anyType(body), 'x')).toBe(false)
       }

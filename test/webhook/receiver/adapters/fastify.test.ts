@@ -76,7 +76,7 @@ describe('Fastify 5', () => {
     },
   )
 
-  test('an error of a hook of the application stays an error of the application', async () => {
+  test('an error in a hook of the application does not reach the receiver', async () => {
     const { post, handled, errors } = await mounted({}, (app) => {
       app.addHook('preParsing', async () => {
         throw Object.assign(new Error('not today'), { statusCode: 418 })
