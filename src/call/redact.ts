@@ -1,5 +1,5 @@
 import { MIN_SECRET_LENGTH } from '../settings/secrets.ts'
-import { toVisible } from '../shared/text/visible-text.ts'
+import { toVisible } from '../shared/text.ts'
 
 const REDACTED = '[redacted]'
 /** Longer texts are cut before the search for secrets. */

@@ -14,7 +14,7 @@ import {
 } from '../errors/client-errors.ts'
 import { describeIssues, type Issues } from '../schemas/issue.ts'
 import { accepts, validate } from '../schemas/validate.ts'
-import { tryParseJson } from '../shared/text/json.ts'
+import { tryParseJson } from '../shared/text.ts'
 import { isRecord } from '../shared/type-checks.ts'
 import { isRedirect, type TransportResponse } from '../transports/transport.ts'
 import { Failure } from './failure.ts'

@@ -1,7 +1,7 @@
 import type { CallOptions } from 'campaign-client'
 import type { $ZodObject, $ZodOptional } from 'zod/v4/core'
 import { endpoints, type OperationName } from '../endpoints/index.ts'
-import { toJsonText } from '../shared/text/visible-text.ts'
+import { toJsonText } from '../shared/text.ts'
 import type { Command, Context } from './command.ts'
 import { connect } from './connect.ts'
 import { isReadOnly, readOnlyFailure, requireAllowedCampaign } from './environment.ts'

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { access, constants, lstat, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { tryParseJson } from '../shared/text/json.ts'
+import { tryParseJson } from '../shared/text.ts'
 import { isRecord } from '../shared/type-checks.ts'
 import { type CommandFailure, usageFailure } from './failure.ts'
 

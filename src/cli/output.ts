@@ -1,5 +1,5 @@
 import { createColors } from 'picocolors'
-import { toJsonLine, toVisible } from '../shared/text/visible-text.ts'
+import { toJsonLine, toVisible } from '../shared/text.ts'
 
 type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
 

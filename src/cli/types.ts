@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { CampaignInfo, Metadata } from 'campaign-client'
-import { toVisible } from '../shared/text/visible-text.ts'
+import { toVisible } from '../shared/text.ts'
 import type { Command, Context } from './command.ts'
 import { connect } from './connect.ts'
 import { EXIT, type ExitCode, usageFailure } from './failure.ts'

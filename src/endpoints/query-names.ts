@@ -1,5 +1,5 @@
 import { dictionary, nested, type OptionRule, optional } from '../shared/option-checks.ts'
-import { isWellFormed } from '../shared/text/well-formed.ts'
+import { isWellFormed } from '../shared/text.ts'
 import { type AnyEndpoint, endpoints, type OpenQueryOperation, type OperationName, type RequestOf } from './index.ts'
 
 /** Names of query parameters that the API description does not show: `{ getCampaignInfo: { pid: 'id' } }`. */

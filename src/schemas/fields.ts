@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { DECIMAL } from '../shared/decimals.ts'
-import { isWellFormed } from '../shared/text/well-formed.ts'
+import { isWellFormed } from '../shared/text.ts'
 
 /** Any string. Editors complete the known values. */
 export type OpenString<Known extends string> = Known | (string & Record<never, never>)

@@ -10,7 +10,7 @@ import type {
   RetryDelay,
   WriteGuard,
 } from '../options.ts'
-import { copyOfOptions, describeProblems, type OptionProblem, optionProblems } from '../shared/option-checks.ts'
+import { copyOfOptions, optionProblems, refuse } from '../shared/option-checks.ts'
 import { isRecord } from '../shared/type-checks.ts'
 import { baseUrlProblems } from './base-url.ts'
 import { CLIENT, DERIVED, GUARD, HOOKS, hasEntries, LIMITS } from './option-rules.ts'
@@ -86,12 +86,12 @@ function boundHooks(hooks: Record<string, unknown>): object {
  */
 export function clientSettings(options: CampaignClientOptions): ClientSettings {
   if (!isRecord(options)) throw new ConfigurationError('CampaignClient takes an object with baseUrl and accessToken')
-  refuse('CampaignClient', optionProblems(options, CLIENT))
+  refuse('CampaignClient', optionProblems(options, CLIENT), ConfigurationError)
   const problems = baseUrlProblems(options)
   if (options.fetch !== undefined && options.transport !== undefined) {
     problems.push({ path: ['transport'], message: 'replaces fetch; pass one of them' })
   }
-  refuse('CampaignClient', problems)
+  refuse('CampaignClient', problems, ConfigurationError)
 
   const { href } = new URL(options.baseUrl)
   const { accessToken, webhookRegistrationPath } = options
@@ -115,10 +115,6 @@ export function clientSettings(options: CampaignClientOptions): ClientSettings {
   }
 }
 
-function refuse(where: string, problems: readonly OptionProblem[]): void {
-  if (problems.length > 0) throw new ConfigurationError(`${where}: ${describeProblems(problems)}`)
-}
-
 /**
  * Returns the options of a derived client.
  *
@@ -135,7 +131,7 @@ export function derivedOptions(
     const message = 'needs its own accessToken, so that the token of the parent is not sent to another address'
     problems.push({ path: ['baseUrl'], message })
   }
-  refuse('CampaignClient.with', problems)
+  refuse('CampaignClient.with', problems, ConfigurationError)
   const given = Object.fromEntries(Object.entries(differences).filter(([, value]) => value !== undefined))
   return {
     options: { ...parent, ...given, guard: narrowed(parent.guard, differences.guard) },

@@ -24,7 +24,7 @@ import {
   wholeNumber,
   within,
 } from '../shared/option-checks.ts'
-import { isWellFormed } from '../shared/text/well-formed.ts'
+import { isWellFormed } from '../shared/text.ts'
 import { isRecord } from '../shared/type-checks.ts'
 import { mustBeBaseUrl } from './base-url.ts'
 import { bearerToken, TOKEN_RULE } from './secrets.ts'

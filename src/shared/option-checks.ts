@@ -56,31 +56,29 @@ export function describeProblems(problems: readonly OptionProblem[]): string {
   return parts.join('; ')
 }
 
-/**
- * Checks an option object.
- *
- * @throws RangeError when all problems are numbers out of range; otherwise TypeError
- */
-export function requireOptions(where: string, options: unknown, rules: Readonly<Record<string, OptionRule>>): void {
-  const problems = optionProblems(options, rules)
-  if (problems.length === 0) return
-  const onlyRanges = problems.every(({ isRange }) => isRange)
-  const message = `${where}: ${describeProblems(problems)}`
-  throw onlyRanges ? new RangeError(message) : new TypeError(message)
-}
+type ErrorClass = new (message: string) => Error
 
 /**
- * Copies an option object and checks the copy.
+ * Throws if there is a problem.
  *
- * @throws RangeError | TypeError as {@link requireOptions} does
+ * @param Refusal - the class of the error. Default: `RangeError` if all problems are numbers out of range, otherwise
+ *   `TypeError`
  */
+export function refuse(where: string, problems: readonly OptionProblem[], Refusal?: ErrorClass): void {
+  if (problems.length === 0) return
+  const Default = problems.every(({ isRange }) => isRange) ? RangeError : TypeError
+  throw new (Refusal ?? Default)(`${where}: ${describeProblems(problems)}`)
+}
+
+/** Copies an option object and checks the copy. @throws as {@link refuse} */
 export function readOptions<Options>(
   where: string,
   options: Options,
   rules: OptionRules<NonNullable<Options>>,
+  Refusal?: ErrorClass,
 ): Options {
   const own = copyOfOptions(options, rules)
-  requireOptions(where, own, rules)
+  refuse(where, optionProblems(own, rules), Refusal)
   return own
 }
 

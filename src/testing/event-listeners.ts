@@ -1,5 +1,5 @@
 import { callHook } from '../shared/call-hook.ts'
-import { mustBeFunction, requireOptions } from '../shared/option-checks.ts'
+import { mustBeFunction, readOptions } from '../shared/option-checks.ts'
 import type { ServiceClock } from './clock/service-clock.ts'
 import type { ServiceEvent } from './service-event.ts'
 
@@ -22,7 +22,7 @@ export class EventListeners {
    * @throws TypeError when `listener` is not a function
    */
   add(listener: Listener): () => void {
-    requireOptions('subscribe', { listener }, { listener: mustBeFunction })
+    readOptions('subscribe', { listener }, { listener: mustBeFunction })
     const subscription = { listener }
     this.#subscriptions.add(subscription)
     this.#watchClock()

@@ -8,7 +8,7 @@ import {
   optional,
   readOptions,
 } from '../shared/option-checks.ts'
-import { isWellFormed } from '../shared/text/well-formed.ts'
+import { isWellFormed } from '../shared/text.ts'
 import { typeName } from '../shared/type-checks.ts'
 import { mustBeClock, type ServiceClock } from './clock/service-clock.ts'
 import { readSeed } from './seed/seed-schema.ts'

@@ -1,4 +1,4 @@
-import { shellWord } from '../../shared/text/shell-word.ts'
+import { shellWord } from '../../shared/text.ts'
 
 const numberFormat = new Intl.NumberFormat('en', { useGrouping: 'min2', maximumFractionDigits: 20 })
 

@@ -1,7 +1,7 @@
 import { extname } from 'node:path'
 import type { LedgerEntry } from 'campaign-client/bulk'
 import { stringify } from 'csv-stringify/sync'
-import { toJsonText, toVisible } from '../../shared/text/visible-text.ts'
+import { toJsonText, toVisible } from '../../shared/text.ts'
 import { type CommandFailure, usageFailure } from '../failure.ts'
 import { checkOutputFile, outputFailure, replaceFile } from '../files.ts'
 import { JSON_VERSION } from '../output.ts'

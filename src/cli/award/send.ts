@@ -1,6 +1,6 @@
 import { type CampaignClient, ConfigurationError } from 'campaign-client'
 import { AwardRunStoppedError, type FileLedger, rewardWallets } from 'campaign-client/bulk'
-import { shellWord } from '../../shared/text/shell-word.ts'
+import { shellWord } from '../../shared/text.ts'
 import { readProfile, targetOf } from '../check/profile.ts'
 import type { Context } from '../command.ts'
 import { currentTokenOf, normalBaseUrlOf } from '../environment.ts'

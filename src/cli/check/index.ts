@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { InvalidArgumentError } from 'commander'
-import { toJsonText } from '../../shared/text/visible-text.ts'
+import { toJsonText } from '../../shared/text.ts'
 import { WALLET_ADDRESS } from '../../shared/wallet-address.ts'
 import type { Command, Context } from '../command.ts'
 import { connect } from '../connect.ts'

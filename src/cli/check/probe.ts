@@ -1,6 +1,6 @@
 import type { Transport, TransportRequest, TransportResponse } from 'campaign-client'
 import { cancellationOf } from '../../shared/abort.ts'
-import { parseJson } from '../../shared/text/json.ts'
+import { parseJson } from '../../shared/text.ts'
 import { isRecord } from '../../shared/type-checks.ts'
 
 /** Maximum number of requests in a run. */

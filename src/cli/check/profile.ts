@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import * as z from 'zod/mini'
-import { tryParseJson } from '../../shared/text/json.ts'
+import { tryParseJson } from '../../shared/text.ts'
 import { isRecord } from '../../shared/type-checks.ts'
 import { usageFailure } from '../failure.ts'
 import { readJsonObject } from '../files.ts'

@@ -1,6 +1,6 @@
 import { signWebhook, type WebhookEvent } from 'campaign-client/webhook'
 import { Option } from 'commander'
-import { tryParseJson } from '../../shared/text/json.ts'
+import { tryParseJson } from '../../shared/text.ts'
 import { isRecord } from '../../shared/type-checks.ts'
 import type { Command, Context } from '../command.ts'
 import { requiredWebhookSecretOf } from '../environment.ts'

@@ -1,5 +1,5 @@
 import type { DeliveryRecord, RequestRecord } from 'campaign-client/testing'
-import { shellWord } from '../../shared/text/shell-word.ts'
+import { shellWord } from '../../shared/text.ts'
 
 /** The parts of a request that the command contains. */
 type CurlRequest = Pick<RequestRecord, 'method' | 'url' | 'headers' | 'bodyText'>

@@ -1,5 +1,5 @@
 import type { OperationName } from '../../endpoints/index.ts'
-import { copyJson } from '../../shared/text/json.ts'
+import { copyJson } from '../../shared/text.ts'
 import { readOptionsOfKind } from '../option-readers.ts'
 import { type DeliveredMessage, isAffected } from './delivery-fault.ts'
 import { type FaultPlan, planFault } from './fault-effect.ts'

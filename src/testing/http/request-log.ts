@@ -1,5 +1,5 @@
 import type { OperationName } from '../../endpoints/index.ts'
-import { tryParseJson } from '../../shared/text/json.ts'
+import { tryParseJson } from '../../shared/text.ts'
 import type { FaultKind } from '../faults/fault-options.ts'
 import type { ServiceRequest } from './request-and-response.ts'
 

@@ -1,5 +1,5 @@
 import { mustBeBoolean, type OptionRules, optional, readOptions } from '../../shared/option-checks.ts'
-import { copyJson } from '../../shared/text/json.ts'
+import { copyJson } from '../../shared/text.ts'
 import type { Campaign, Entry } from '../state/campaign.ts'
 import type { Webhook } from '../webhooks/webhook-registry.ts'
 import type { CampaignSeed, UserSeed } from './campaign-seed.ts'

@@ -6,7 +6,7 @@ import { recordActionValueRequest } from '../../endpoints/record-action-value.ts
 import { rewardWalletRequest } from '../../endpoints/reward-wallet.ts'
 import { finiteNumber, identifier } from '../../schemas/fields.ts'
 import { mustBeJson } from '../../shared/option-checks.ts'
-import { copyJson } from '../../shared/text/json.ts'
+import { copyJson } from '../../shared/text.ts'
 import { isRecord } from '../../shared/type-checks.ts'
 import { readBySchema, strictFields } from '../option-readers.ts'
 import type { AwardRecord, ValueRecord } from '../state/service-state.ts'

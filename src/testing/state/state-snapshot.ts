@@ -1,6 +1,6 @@
 import type { LinkedProfile } from '../../endpoints/get-user-profiles.ts'
 import type { RewardEntry } from '../../endpoints/get-user-progress.ts'
-import { copyJson } from '../../shared/text/json.ts'
+import { copyJson } from '../../shared/text.ts'
 import { type Campaign, type Entry, totalXp } from './campaign.ts'
 import type { AwardRecord, StateParts, ValueRecord } from './service-state.ts'
 

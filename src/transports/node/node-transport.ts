@@ -1,14 +1,7 @@
 import http from 'node:http'
 import https from 'node:https'
 import { ConfigurationError } from '../../errors/client-errors.ts'
-import {
-  describeProblems,
-  milliseconds,
-  type OptionRules,
-  optional,
-  optionProblems,
-  wholeNumber,
-} from '../../shared/option-checks.ts'
+import { milliseconds, type OptionRules, optional, readOptions, wholeNumber } from '../../shared/option-checks.ts'
 import { hasMethod, typeName } from '../../shared/type-checks.ts'
 import { TransportError } from '../transport.ts'
 import { canServe, wrongAgent } from './agent-protocol.ts'
@@ -85,9 +78,8 @@ class NodeHttpTransport implements NodeTransport {
 
 /** Creates the transport. @throws ConfigurationError when an option is wrong */
 export function createNodeTransport(options: NodeTransportOptions): NodeTransport {
-  const problems = optionProblems(options, OPTIONS)
-  if (problems.length > 0) throw new ConfigurationError(`nodeTransport: ${describeProblems(problems)}`)
-  const { agent, maxSockets, keepAliveMs } = options
+  const own = readOptions('nodeTransport', options, OPTIONS, ConfigurationError)
+  const { agent, maxSockets, keepAliveMs } = own
   if (agent !== undefined && (maxSockets !== undefined || keepAliveMs !== undefined)) {
     throw new ConfigurationError(
       'nodeTransport: maxSockets and keepAliveMs cannot be combined with agent; set them on the agent',
@@ -98,7 +90,7 @@ export function createNodeTransport(options: NodeTransportOptions): NodeTranspor
       'nodeTransport: on Deno, an agent must have keepAlive: false, because Deno sends a write again when a kept connection is lost',
     )
   }
-  return new NodeHttpTransport(options)
+  return new NodeHttpTransport(own)
 }
 
 interface Agents {

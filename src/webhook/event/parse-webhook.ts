@@ -1,7 +1,6 @@
 import type { WebhookErrorCode } from '../../errors/campaign-error.ts'
 import { WebhookError } from '../../errors/webhook-errors.ts'
-import { parseJson } from '../../shared/text/json.ts'
-import { isWellFormed } from '../../shared/text/well-formed.ts'
+import { isWellFormed, parseJson } from '../../shared/text.ts'
 import { isRecord } from '../../shared/type-checks.ts'
 import type { RawBody, WebhookSecret } from '../verify/signature.ts'
 import { checkSignature, type SignatureHeader } from '../verify/signature.ts'

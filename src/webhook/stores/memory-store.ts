@@ -1,6 +1,5 @@
 import { mustBeFunction, type OptionRules, optional, readOptions, wholeNumber } from '../../shared/option-checks.ts'
-import { requireKey, requireMilliseconds } from './check-arguments.ts'
-import type { ClaimResult, DeliveryStore } from './delivery-store.ts'
+import { type ClaimResult, type DeliveryStore, requireKey, requireMilliseconds } from './delivery-store.ts'
 
 /** Options of {@link memoryStore}. */
 export interface MemoryStoreOptions {

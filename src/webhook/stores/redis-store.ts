@@ -6,8 +6,7 @@
 import { type OptionRules, optional, readOptions } from '../../shared/option-checks.ts'
 import { withTimeLimit } from '../../shared/timers.ts'
 import { hasMethod } from '../../shared/type-checks.ts'
-import { requireKey, requireMilliseconds } from './check-arguments.ts'
-import type { ClaimResult, DeliveryStore } from './delivery-store.ts'
+import { type ClaimResult, type DeliveryStore, requireKey, requireMilliseconds } from './delivery-store.ts'
 
 /**
  * The methods of a client of the `redis` package (versions 4, 5 and 6) that `redisStore` uses. Create the client with

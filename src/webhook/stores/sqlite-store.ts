@@ -14,8 +14,7 @@ import {
   type SqliteValue,
   sqliteProblem,
 } from '../../sqlite/sqlite.ts'
-import { requireKey, requireMilliseconds } from './check-arguments.ts'
-import type { ClaimResult, DeliveryStore } from './delivery-store.ts'
+import { type ClaimResult, type DeliveryStore, requireKey, requireMilliseconds } from './delivery-store.ts'
 import { COMMITTED_BY_APPLY, notStored, type RunOnceResult, requireLimit } from './run-once.ts'
 
 export type { SqliteDatabase, SqliteStatement, SqliteValue } from '../../sqlite/sqlite.ts'

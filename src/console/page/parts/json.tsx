@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { toVisible } from '../../../shared/text/visible-text.ts'
+import { toVisible } from '../../../shared/text.ts'
 import type { BodyView } from '../../protocol.ts'
 import { CopyButton } from './copy-button.tsx'
 import { amount, cut, size } from './text.tsx'

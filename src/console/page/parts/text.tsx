@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { toVisible } from '../../../shared/text/visible-text.ts'
+import { toVisible } from '../../../shared/text.ts'
 import { WALLET_ADDRESS } from '../../../shared/wallet-address.ts'
 
 const MAX_SHOWN = 300
