@@ -33,10 +33,10 @@ export interface PostgresOptions {
   /** The function of the package that uses the database, for messages: `'postgresStore'`. */
   readonly name: string
   /**
-   * The time limit of each statement of the package, in milliseconds; `undefined` for none. A connection that takes longer is
-   * closed (`pg`), or no longer waited for (`postgres`, which cannot close a single connection).
+   * The time limit of each statement of the package, in milliseconds. A connection that takes longer is closed (`pg`), or no
+   * longer waited for (`postgres`, which cannot close a single connection).
    */
-  readonly statementTimeoutMs?: number | undefined
+  readonly statementTimeoutMs: number
 }
 
 /** No response within the time limit. The outcome of the statement is unknown. */

@@ -43,7 +43,6 @@ export function pgDatabase(pool: PgPool, options: PostgresOptions): PostgresData
     async query(text, ...values) {
       // Check at each query: a program may add its listener after it has created the store.
       if (pool.listenerCount?.('error') === 0) warnOnce('pg-pool-errors', noListener(options.name))
-      if (options.statementTimeoutMs === undefined) return readRows((await pool.query(text, values)).rows)
       const connection = await PgConnection.from(pool, options)
       try {
         return await connection.query(text, ...values)

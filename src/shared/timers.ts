@@ -45,13 +45,8 @@ export function withTimeout<T>(work: PromiseLike<T>, ms: number, signal?: AbortS
   })
 }
 
-/** Like {@link withTimeout}, but rejects with an error after `ms`; never if `ms` is `undefined`. */
-export async function withTimeLimit<T>(
-  work: PromiseLike<T>,
-  ms: number | undefined,
-  createError: () => Error,
-): Promise<T> {
-  if (ms === undefined) return work
+/** Like {@link withTimeout}, but rejects with an error after `ms`. */
+export async function withTimeLimit<T>(work: PromiseLike<T>, ms: number, createError: () => Error): Promise<T> {
   const result = await withTimeout(work, ms)
   if (result === TIMED_OUT) throw createError()
   return result

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { ConfigurationError, InvalidRequestError } from 'campaign-client'
 import { type AwardRow, AwardUnsettledError, awardOne, rewardWallets, type SharedLedger } from 'campaign-client/bulk'
-import { postgresLedger, postgresLedgerSchema } from 'campaign-client/bulk/postgres'
-import { Pool, types } from 'pg'
+import { type PgPool, postgresLedger, postgresLedgerSchema } from 'campaign-client/bulk/postgres'
+import type { PgClient } from 'campaign-client/webhook/postgres'
+import { Pool, type PoolClient, types } from 'pg'
 import postgresJs from 'postgres'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { LEDGER } from '../../src/bulk/ledger/ledger.ts'
@@ -10,6 +11,7 @@ import type { Database } from '../databases/database.ts'
 import { postgres } from '../databases/postgres.ts'
 import { FULL_SIZE } from '../support/full-size.ts'
 import { skipsWithout } from '../support/skips-without.ts'
+import { startStallingProxy } from '../support/stalling-proxy.ts'
 import { award, awards, counts, holdCalls, setup, stopErrorOf } from './fixtures.ts'
 
 const NUMBERS: ReadonlySet<number> = new Set([types.builtins.INT4, types.builtins.INT8, types.builtins.FLOAT8])
@@ -48,6 +50,18 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     await server?.stop()
   })
 
+  /** Returns the pool with `before` called before each statement. If `before` rejects, the statement is not sent. */
+  const poolWith = (before: (text: string) => unknown): PgPool => ({
+    query: pool.query.bind(pool),
+    connect: (callback) =>
+      pool.connect((error, client, release) => {
+        const query: PgClient['query'] = async (text, values) => {
+          await before(text)
+          return (client as PoolClient).query(text, values)
+        }
+        callback(error, client && { query }, release)
+      }),
+  })
   const newRun = (leaseMs = 30_000, run: string = randomUUID()) => postgresLedger(pool, { run, table, leaseMs })
   const rowsOf = async ({ run }: SharedLedger) =>
     (await pool.query(`SELECT id, verdict, in_doubt, attempt, error FROM ${table} WHERE run = $1 ORDER BY id`, [run]))
@@ -86,11 +100,9 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     onTestFinished(() => void vi.restoreAllMocks())
     const failure = Object.assign(new Error('rolled back'), { code })
     let failures = 9
-    const flaky = {
-      connect: pool.connect.bind(pool),
-      query: (text: string, values?: unknown[]) =>
-        failures-- > 0 ? Promise.reject(failure) : pool.query(text, values),
-    }
+    const flaky = poolWith(() => {
+      if (failures-- > 0) throw failure
+    })
     expect(await awardOne(client, award(1), { ledger: postgresLedger(flaky, { run: randomUUID(), table }) })).toBe(
       'awarded',
     )
@@ -253,6 +265,26 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     expect(sent()).toBe(0)
   })
 
+  test('a connection that becomes silent stops the run after 30 s, and the next run uses the same pool', async () => {
+    const proxy = await startStallingProxy(server.url)
+    onTestFinished(() => proxy.close())
+    const onePool = new Pool({ connectionString: proxy.url, max: 1 })
+    onePool.on('error', () => undefined)
+    onTestFinished(() => onePool.end())
+    const ledger = postgresLedger(onePool, { run: randomUUID(), table })
+    const { client } = setup()
+    await rewardWallets(client, awards(3), { ledger })
+
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    proxy.silence()
+    const stopped = stopErrorOf(rewardWallets(client, awards(5), { ledger }))
+    await vi.advanceTimersByTimeAsync(30_000)
+    expect((await stopped).message).toContain('postgresLedger: PostgreSQL did not respond within 30000 ms')
+    vi.useRealTimers()
+    expect((await rewardWallets(client, awards(5), { ledger })).counts).toEqual(counts({ awarded: 5 }))
+  })
+
   test('two concurrent runs over one list make each award once', async () => {
     const { client, service } = setup()
     const ledger = newRun()
@@ -382,16 +414,11 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
       const first = awardOne(late, award(1), { ledger: newRun(30_000, run) })
       await expect.poll(() => late.waiting).toHaveLength(1)
       let hasChanged = false
-      const changing = {
-        connect: pool.connect.bind(pool),
-        async query(text: string, values?: unknown[]) {
-          if (text.startsWith('SELECT award.') && !hasChanged) {
-            hasChanged = true
-            await pool.query(change, [run])
-          }
-          return pool.query(text, values)
-        },
-      }
+      const changing = poolWith(async (text) => {
+        if (!text.startsWith('SELECT award.') || hasChanged) return
+        hasChanged = true
+        await pool.query(change, [run])
+      })
       const made = () => awardOne(client, award(1), { ledger: postgresLedger(changing, { run, table }) })
       // The statement that changed the row may be followed by one that still saw the claim.
       const second = await made().catch((error: unknown) => {
@@ -421,14 +448,9 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     test('only the call that holds the claim extends the lease', async () => {
       const { client } = setup()
       let renewals = 0
-      const counting = {
-        connect: pool.connect.bind(pool),
-        async query(text: string, values?: unknown[]) {
-          const result = await pool.query(text, values)
-          if (text.includes('jsonb_to_recordset')) renewals++
-          return result
-        },
-      }
+      const counting = poolWith((text) => {
+        if (text.includes('jsonb_to_recordset')) renewals++
+      })
       const ledger = postgresLedger(counting, { run: randomUUID(), table, leaseMs: 60 })
       const slow = holdCalls(client)
       const late = awardOne(slow, award(1), { ledger })
@@ -447,10 +469,9 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
       const { client } = setup()
       const failure = Object.assign(new Error('the connection was reset'), { code: 'ECONNRESET' })
       let failing = true
-      const flaky = {
-        connect: pool.connect.bind(pool),
-        query: (text: string, values?: unknown[]) => (failing ? Promise.reject(failure) : pool.query(text, values)),
-      }
+      const flaky = poolWith(() => {
+        if (failing) throw failure
+      })
       const ledger = postgresLedger(flaky, { run: randomUUID(), table })
       await expect(awardOne(client, award(1), { ledger })).rejects.toThrow(failure)
       failing = false

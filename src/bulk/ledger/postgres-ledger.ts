@@ -73,6 +73,8 @@ const OPTIONS: OptionRules<PostgresLedgerOptions> = {
   leaseMs: optional(milliseconds),
 }
 const DEFAULT_LEASE_MS = 60_000
+/** Longer than claims of one run wait for each other. Afterwards a connection counts as lost. */
+const STATEMENT_TIMEOUT_MS = 30_000
 
 /**
  * Records a run of awards in PostgreSQL 11 or newer, for `rewardWallets` and `awardOne`. Several processes can share it.
@@ -91,6 +93,9 @@ const DEFAULT_LEASE_MS = 60_000
  * by the database's clock. When the lease expires, another attempt may claim the award. From then on, the ledger accepts only
  * the verdict `awarded` from the first attempt. If the service refuses the second attempt, the first attempt may have
  * succeeded. The verdict is then `unconfirmed`, unless `confirm` or `isUsedId` decides.
+ *
+ * Each statement has 30 s. Then the run stops, or `awardOne` throws, and a connection of `pg` is closed and replaced: it may stay
+ * open without a response, for instance after a failover. `postgres` cannot close a single connection.
  *
  * It uses your pool and does not close it. Claims and verdicts are single statements, each in its own transaction, so it works
  * behind a transaction pooler such as PgBouncer. Durability depends on `synchronous_commit` of the database. Rows stay until
@@ -145,7 +150,7 @@ class LedgerTables {
     this.leaseMs = leaseMs
     this.sql = statements(table)
     this.leases = new Leases(leaseMs, (claims) => this.query(this.sql.extend, run, JSON.stringify(claims), leaseMs))
-    this.#database = openDatabase(database, { name: 'postgresLedger' })
+    this.#database = openDatabase(database, { name: 'postgresLedger', statementTimeoutMs: STATEMENT_TIMEOUT_MS })
     this.#table = table
     this.#rebind = rebind
   }
