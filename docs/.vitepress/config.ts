@@ -1,11 +1,12 @@
-import { copyFileSync, existsSync, readFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { copyFileSync, cpSync, existsSync, readFileSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
 import { defineConfig, type HeadConfig, type MarkdownRenderer, type PageData } from 'vitepress'
-import llmsTxt from 'vitepress-plugin-llms'
 import { anchorOf } from './anchor.ts'
 import { descriptionOf } from './description.ts'
+import { pageOf, targetOf } from './links.ts'
+import { writeMarkdown } from './llms.ts'
 import { renderForSearch, searchOptions } from './search.ts'
-import { guides, sidebar } from './sidebar.ts'
+import { sidebar } from './sidebar.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 
@@ -17,19 +18,16 @@ interface Manifest {
 const { version, homepage, repository }: Manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 const repositoryUrl = repository?.url.replace(/^git\+|\.git$/g, '')
 
-/** The page of a file of the repository. `docs` is the root of the site. */
-const pageOf = (file: string): string => (file === 'README.md' ? 'index.md' : file.replace(/^docs\//, ''))
-
 /** Turns relative links into addresses of the site, and marks short code, which style.css keeps on one line. */
 function adaptInlineTokens(md: MarkdownRenderer): void {
   md.core.ruler.push('adapt-inline-tokens', ({ tokens, env }) => {
-    const folder = dirname(relative(ROOT, env.realPath ?? env.path ?? ''))
+    const file = relative(ROOT, env.realPath ?? env.path ?? '')
     for (const token of tokens.flatMap(({ children }) => children ?? [])) {
       if (token.type === 'code_inline' && /^(?:\S+|.{1,25})$/.test(token.content)) token.attrSet('class', 'unbroken')
-      const [, path, anchor = ''] = /^(?!\w+:|\/)([^#]+)(#.*)?$/.exec(token.attrGet('href') ?? '') ?? []
-      if (path === undefined || path.endsWith('.webp')) continue
-      const file = join(folder, path)
-      token.attrSet('href', `/${pageOf(file).replace(/(?:\bindex)?\.(?:md|ts)$/, '')}${anchor}`)
+      const href = token.attrGet('href') ?? ''
+      const target = href.startsWith('/') ? undefined : targetOf(file, href)
+      if (target === undefined || target.page.endsWith('.webp')) continue
+      token.attrSet('href', `/${target.page.replace(/(?:\bindex)?\.(?:md|ts)$/, '')}${target.anchor}`)
     }
   })
 }
@@ -51,7 +49,7 @@ function socialTags({ title, description, relativePath }: PageData): HeadConfig[
   const path = relativePath.replace(/(?:^|\/)index\.md$|\.md$/, '')
   const address = homepage && {
     'og:url': new URL(path, homepage).href,
-    'og:image': new URL('console.webp', homepage).href,
+    'og:image': new URL('pictures/console-light.webp', homepage).href,
   }
   return Object.entries({ ...tags, ...address }).map(([property, content]) => ['meta', { property, content }])
 }
@@ -111,19 +109,12 @@ export default defineConfig({
     }),
     search: { provider: 'local', options: { miniSearch: { searchOptions }, _render: renderForSearch } },
   },
-  vite: {
-    plugins: [
-      llmsTxt({
-        sidebar: guides,
-        excludeUnnecessaryFiles: false,
-        ignoreFilesPerOutput: { llmsTxt: ['reference/*/**'], llmsFullTxt: ['reference/**', 'examples/**'] },
-      }),
-    ],
-  },
-  buildEnd({ outDir }) {
+  buildEnd(site) {
+    const { outDir } = site
+    writeMarkdown(site)
     for (const name of ['openapi.json', 'local-service.openapi.json', 'local-service.seed.schema.json']) {
       copyFileSync(join(ROOT, 'docs', name), join(outDir, name))
     }
-    copyFileSync(join(ROOT, 'docs/pictures/console-light.webp'), join(outDir, 'console.webp'))
+    cpSync(join(ROOT, 'docs/pictures'), join(outDir, 'pictures'), { recursive: true })
   },
 })

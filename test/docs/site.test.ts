@@ -73,6 +73,29 @@ describe.skipIf(skipsWithout('built site', missingSite))('the built site', () =>
     )
   })
 
+  test('each link of llms.txt and of a Markdown page leads to a page of the site, or to another site', () => {
+    const dead = files
+      .filter((file) => /\.(?:md|txt)$/.test(file))
+      .flatMap((file) => {
+        const text = readFileSync(join(SITE, file), 'utf8').replaceAll(/^ *```[\s\S]*?^ *```$/gm, '')
+        const links = [...text.matchAll(/\]\((?!\w+:|#)([^)#\s]+)/g)].map(([, link = '']) => link)
+        return links.filter((link) => !existsSync(join(SITE, link))).map((link) => `${file}: ${link}`)
+      })
+    expect(dead).toEqual([])
+  })
+
+  test('each guide has its own description, and a link to the previous or the next page', () => {
+    const pages = files.filter((file) => /^(?!404|index)(?:(?:methods|recipes|command)\/)?[\w-]+\.html$/.test(file))
+    const found = pages.map((file) => {
+      const html = readFileSync(join(SITE, file), 'utf8')
+      const [, description = ''] = /<meta name="description" content="([^"]+)"/.exec(html) ?? []
+      return { file, description, hasPager: /pager-link (?:prev|next)/.test(html) }
+    })
+    expect(found.length).toBeGreaterThan(50)
+    expect(found.filter(({ description, hasPager }) => description.length < 30 || !hasPager)).toEqual([])
+    expect(new Set(found.map(({ description }) => description)).size).toBe(found.length)
+  })
+
   describe('the search', () => {
     let search: (words: string) => { id: string }[]
 
