@@ -39,56 +39,32 @@ function methodPage(name: OperationName, method: Member, response: unknown): str
   return `${[
     `# ${name}`,
     plainWithLinks(description),
-    `Endpoint: [${endpoint.path === undefined ? title : `${endpoint.method} /${endpoint.path}`}](../the-service.md#${anchor}).`,
-    sentences.filter((sentence) => !aboutRetries(sentence)).join(' '),
+    `Endpoint: [${endpoint.path === undefined ? title : `${endpoint.method} /${endpoint.path}`}](../the-service.md#${anchor}). Retry rule: [${endpoint.retry}](../retries-and-idempotency.md#retry-rules). Errors: [Errors and outcomes](../errors-and-outcomes.md).`,
+    [...sentences.filter((sentence) => !aboutRetries(sentence)), ...refusalsOf(name)].join(' '),
     '## Request',
     table(
       ['field', 'meaning', 'required', 'type'],
       fields(request).map(({ path, type, optional, meaning }) => [path, meaning, optional ? 'no' : 'yes', type]),
     ),
-    'The second argument has [options for the call](../getting-started.md#options-of-one-call).',
     '## Example',
     fenced('ts', exampleOf(name, result)),
-    'The response of the service:',
+    'The response:',
     fenced('json', formatJson(response, WIDTH)),
     ...resultTable(result, method),
     '## curl',
     fenced('bash', curlOf(name, endpoint)),
-    '## Errors and retries',
-    list([RETRIES[endpoint.retry], ...errorsOf(name, endpoint)]),
-    'All errors, and what to do after each: [Errors and outcomes](../errors-and-outcomes.md).',
   ]
     .filter((part) => part !== '')
     .join('\n\n')}\n`
 }
 
-const RULES = '[rule](../retries-and-idempotency.md#retry-rules)'
-const RETRIES = {
-  safe: `The ${RULES} is **safe**: a second request gives the same result, so the client retries.`,
-  guarded: `The ${RULES} is **guarded**: the service refuses a second request, so the client retries. If a retry is refused, the error has \`outcome: 'unknown'\`: an earlier attempt may have succeeded.`,
-  unsafe: `The ${RULES} is **unsafe**: a second request may be applied again. The client retries only after a 429, or when the transport knows that the request was not sent.`,
-}
-
-/** What this method's errors have of their own. */
-function errorsOf(name: OperationName, { path }: AnyEndpoint): string[] {
+/** The reasons of refusals that only this method has. */
+function refusalsOf(name: OperationName): string[] {
   const { errors } = contractOf(name)
-  const statuses = errors === 'not shown' ? [] : errors.statuses
-  const strings = errors === 'not shown' ? [] : (errors.strings ?? [])
-  return [
-    statuses.length > 0
-      ? `The API description shows the statuses ${statuses.join(', ')}. All others are assumed.`
-      : 'The API description does not show the errors of this endpoint. They are assumed to be those of the others.',
-    ...(strings.length > 0
-      ? [
-          `A refused referral throws [\`ReferralRejectedError\`](../error-codes.md#referral_rejected) with the reason ${strings.map((text) => `\`${text}\``).join(', ')} or another string.`,
-        ]
-      : []),
-    ...(path === undefined
-      ? [
-          'Without `webhookRegistrationPath`, the call throws [`ConfigurationError`](../error-codes.md#configuration) and sends nothing.',
-        ]
-      : []),
-  ]
+  const reasons = errors === 'not shown' ? undefined : errors.strings
+  if (reasons === undefined) return []
+  const list = reasons.map((reason) => `\`${reason}\``).join(' or ')
+  return [`A refusal with the reason ${list} throws [\`ReferralRejectedError\`](../error-codes.md#referral_rejected).`]
 }
 
 /** Formats an object literal with one field per line. */
@@ -97,8 +73,20 @@ const literal = (value: object): string =>
     .map(([key, field]) => `  ${key}: ${typeof field === 'string' ? `'${field}'` : JSON.stringify(field)},\n`)
     .join('')}}`
 
+/** An ID that no second wallet can use would mislead: derive it. */
+const AWARD = `const wallet = {
+  address: '0x52908400098527886E0F7030069857D2E4169EE7',
+  pid: 'demo',
+}
+await client.rewardWallet({
+  ...wallet,
+  id: rewardId({ ...wallet, reason: 'launch party' }),
+  xp: 250,
+})`
+
 function exampleOf(name: OperationName, result: string): string {
-  const call = `await client.${name}(${literal(contractOf(name).request)})`
+  const isAward = name === 'rewardWallet'
+  const call = isAward ? AWARD : `await client.${name}(${literal(contractOf(name).request)})`
   const path =
     endpoints[name].path === undefined
       ? "  webhookRegistrationPath: 'webhook', // ask the operator of your campaign\n"
@@ -106,7 +94,7 @@ function exampleOf(name: OperationName, result: string): string {
   const service =
     path === '' ? 'createCampaignService()' : "createCampaignService({\n  webhookRegistrationPath: 'webhook',\n})"
   return `import { CampaignClient } from 'campaign-client'
-import { createCampaignService } from 'campaign-client/testing'
+${isAward ? "import { rewardId } from 'campaign-client/bulk'\n" : ''}import { createCampaignService } from 'campaign-client/testing'
 
 const service = ${service}
 const client = new CampaignClient({
@@ -138,7 +126,7 @@ function resultTable(type: string, { tags }: Member): string[] {
     `${optional ? 'Optional. ' : ''}${meaning}`,
     shown,
   ])
-  return ['The method resolves to `data`:', table(['field', 'meaning', 'type'], rows), 'Unknown fields are kept.']
+  return ['The method resolves to `data`:', table(['field', 'meaning', 'type'], rows)]
 }
 
 interface Field {
@@ -175,8 +163,6 @@ const shownType = (type: string): string =>
   type.replace(/\w+/, (name) => OPEN_STRINGS[name] ?? name).replace(' | undefined', '')
 
 const fenced = (language: string, code: string): string => `\`\`\`${language}\n${code}\n\`\`\``
-
-const list = (items: readonly string[]): string => items.map((item) => `- ${item}`).join('\n')
 
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n')

@@ -10,7 +10,7 @@ test('every method has a page', () => {
 
 test.each([...pages])('the page of %s has all sections in order, and no empty table cell', (_name, page) => {
   const headings = [...page.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading)
-  expect(headings).toEqual(['Request', 'Example', 'curl', 'Errors and retries'])
+  expect(headings).toEqual(['Request', 'Example', 'curl'])
   // A field without a description would leave a cell empty.
   expect(page).not.toMatch(/\| +\|/)
 })
