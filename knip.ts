@@ -30,6 +30,5 @@ export default {
     'axe-core',
     'playwright-core',
     'publint',
-    'undici',
   ],
 } satisfies KnipConfig

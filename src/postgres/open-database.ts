@@ -3,28 +3,17 @@ import type { OptionRule } from '../shared/option-checks.ts'
 import { hasMethod, typeName } from '../shared/type-checks.ts'
 import type { PostgresDatabase, PostgresOptions } from './database.ts'
 import { type PgPool, pgDatabase } from './pg.ts'
-import { type PostgresSql, postgresJsDatabase } from './postgres-js.ts'
-
-const isSql = (value: unknown): value is PostgresSql =>
-  typeof value === 'function' && hasMethod(value, 'unsafe') && hasMethod(value, 'begin')
+import { isSql, mustNotPrepare, type PostgresSql, postgresJsDatabase } from './postgres-js.ts'
 
 /** The rule for a pool of `pg`, or a `sql` of `postgres`. */
 export const mustBeDatabase: OptionRule = (value) => {
-  if (isSql(value)) return value.options?.prepare === false ? undefined : PREPARED
+  if (isSql(value)) return mustNotPrepare(value)
   const isPool = typeof value === 'object' && hasMethod(value, 'query') && hasMethod(value, 'connect')
   // A `Client` has `escapeIdentifier`, a `Pool` does not.
   if (isPool && !hasMethod(value, 'escapeIdentifier')) return undefined
   // A single client or the `sql` of a transaction cannot run concurrent transactions, and may never commit.
   return `must be a Pool of "pg" or the sql of "postgres", not a single client or a transaction; got ${typeName(value)}`
 }
-
-/**
- * postgres 3.4 prepares COMMIT. Behind PgBouncer, the prepared statement may be missing: COMMIT then fails and aborts the
- * transaction. `postgres` retries COMMIT, PostgreSQL rolls back, and `begin` resolves.
- */
-const PREPARED =
-  'must be a sql of "postgres" made with prepare: false. With prepared statements, a connection pooler such as PgBouncer ' +
-  'can lose a COMMIT that the package reports as done'
 
 /**
  * Opens a database. Before the first statement it checks that the client returns text unchanged.

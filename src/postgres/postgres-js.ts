@@ -1,4 +1,5 @@
 import { sleep, withTimeLimit } from '../shared/timers.ts'
+import { hasMethod } from '../shared/type-checks.ts'
 import { warnOnce } from '../shared/warn-once.ts'
 import {
   ENDED,
@@ -23,6 +24,20 @@ export interface PostgresSql<Transaction = unknown> {
     readonly fetch_types?: boolean | undefined
   }
 }
+
+/** Whether a value is a `sql` of `postgres`, and not the `sql` of a transaction. */
+export const isSql = (value: unknown): value is PostgresSql =>
+  typeof value === 'function' && hasMethod(value, 'unsafe') && hasMethod(value, 'begin')
+
+/**
+ * Returns a problem unless `prepare` is `false`. postgres 3.4 prepares COMMIT. Behind PgBouncer, the prepared statement may be
+ * missing: COMMIT then fails and aborts the transaction. `postgres` retries COMMIT, PostgreSQL rolls back, and `begin` resolves.
+ */
+export const mustNotPrepare = ({ options }: PostgresSql): string | undefined =>
+  options?.prepare === false
+    ? undefined
+    : 'must be a sql of "postgres" made with prepare: false. With prepared statements, a connection pooler such as PgBouncer ' +
+      'can lose a COMMIT that the package reports as done'
 
 export function postgresJsDatabase(sql: PostgresSql, options: PostgresOptions): PostgresDatabase {
   if (sql.options?.fetch_types === true) warnOnce('postgres-fetch-types', fetchTypes(options.name))

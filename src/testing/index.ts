@@ -27,18 +27,19 @@ export type { FaultChange, FaultHandle, FaultRecord } from './faults/fault-queue
 export type { ServiceResponse } from './http/request-and-response.ts'
 export type { RequestRecord } from './http/request-log.ts'
 export type { ListeningService, ListenOptions } from './http/server.ts'
+export { demoCampaign } from './seed/demo-campaign.ts'
+export type { ExportSeedOptions } from './seed/export-seed.ts'
 export type {
   CampaignSeed,
   ChallengeSeed,
   InviteCodeSeed,
   QuestSeed,
   SeasonSeed,
+  ServiceSeed,
   TaskSeed,
   UserSeed,
-} from './seed/campaign-seed.ts'
-export { demoCampaign } from './seed/demo-campaign.ts'
-export type { ExportSeedOptions } from './seed/export-seed.ts'
-export type { ServiceSeed, WebhookSeed } from './seed/service-seed.ts'
+  WebhookSeed,
+} from './seed/seed.ts'
 export type {
   ClockMovedEvent,
   DeliveryChangedEvent,

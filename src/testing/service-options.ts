@@ -11,8 +11,8 @@ import {
 import { isWellFormed } from '../shared/text.ts'
 import { typeName } from '../shared/type-checks.ts'
 import { mustBeClock, type ServiceClock } from './clock/service-clock.ts'
+import type { ServiceSeed } from './seed/seed.ts'
 import { readSeed } from './seed/seed-schema.ts'
-import type { ServiceSeed } from './seed/service-seed.ts'
 import { readTokens, type TokenOptions } from './tokens.ts'
 import type { Deliver } from './webhooks/post-message.ts'
 

@@ -11,8 +11,7 @@ import {
   readOptions,
   wholeNumber,
 } from '../../shared/option-checks.ts'
-import { abortableDelay } from '../clock/abortable-delay.ts'
-import type { ServiceClock } from '../clock/service-clock.ts'
+import { abortableDelay, type ServiceClock } from '../clock/service-clock.ts'
 import type { FaultOutcome } from '../faults/fault-effect.ts'
 import { MAX_BODY_BYTES } from './handle-request.ts'
 import { isBodyless, type ServiceRequest } from './request-and-response.ts'

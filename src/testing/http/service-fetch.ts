@@ -1,5 +1,4 @@
-import { abortableDelay, untilAborted } from '../clock/abortable-delay.ts'
-import type { ServiceClock } from '../clock/service-clock.ts'
+import { abortableDelay, type ServiceClock, untilAborted } from '../clock/service-clock.ts'
 import type { FaultOutcome, Transmission } from '../faults/fault-effect.ts'
 import { isBodyless, type ServiceRequest } from './request-and-response.ts'
 

@@ -1,4 +1,4 @@
-import { requireCampaign } from './require-campaign.ts'
+import { requireCampaign } from './require.ts'
 import type { Rule } from './rule.ts'
 
 export const getCampaignPoints: Rule<'getCampaignPoints'> = ({ pid }, context) => {

@@ -1,5 +1,5 @@
 import { badRequest } from '../http/http-error.ts'
-import { requireCampaign } from './require-campaign.ts'
+import { requireCampaign } from './require.ts'
 import type { Rule } from './rule.ts'
 
 export const getInviteCode: Rule<'getInviteCode'> = ({ code, pid }, context) => {

@@ -1,5 +1,4 @@
-import { requireCampaign } from './require-campaign.ts'
-import { requireEntry, requireUser } from './require-entry.ts'
+import { requireCampaign, requireEntry, requireUser } from './require.ts'
 import type { Rule } from './rule.ts'
 
 export const getUserProfiles: Rule<'getUserProfiles'> = ({ account, platform, pid }, context) => {

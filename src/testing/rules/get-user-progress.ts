@@ -1,8 +1,7 @@
 import type { Entry } from '../state/campaign.ts'
 import { totalXp } from '../state/campaign.ts'
 import type { Challenge, Quest, Task } from '../state/campaign-definition.ts'
-import { requireCampaign } from './require-campaign.ts'
-import { requireEntry, requireUser } from './require-entry.ts'
+import { requireCampaign, requireEntry, requireUser } from './require.ts'
 import type { Rule } from './rule.ts'
 
 export const getUserProgress: Rule<'getUserProgress'> = ({ account, platform, pid }, context) => {

@@ -1,7 +1,6 @@
 import { badRequest } from '../http/http-error.ts'
 import { completeTask, missingDependencies } from '../state/complete-task.ts'
-import { requireCampaign } from './require-campaign.ts'
-import { requireEntry, requireUser } from './require-entry.ts'
+import { requireCampaign, requireEntry, requireUser } from './require.ts'
 import type { Rule } from './rule.ts'
 
 export const recordActionValue: Rule<'recordActionValue'> = ({ account, platform, pid, cid, aid, value }, context) => {

@@ -1,7 +1,6 @@
 import { badRequest } from '../http/http-error.ts'
 import { WALLET_PLATFORM } from '../state/user-registry.ts'
-import { requireCampaign } from './require-campaign.ts'
-import { enterUser } from './require-entry.ts'
+import { enterUser, requireCampaign } from './require.ts'
 import type { Rule } from './rule.ts'
 
 export const rewardWallet: Rule<'rewardWallet'> = ({ address, pid, id, xp }, context) => {

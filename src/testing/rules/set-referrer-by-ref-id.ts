@@ -1,6 +1,5 @@
 import { badRequest } from '../http/http-error.ts'
-import { requireCampaign } from './require-campaign.ts'
-import { enterUser, requireReferable } from './require-entry.ts'
+import { enterUser, requireCampaign, requireReferable } from './require.ts'
 import type { Rule } from './rule.ts'
 
 export const setReferrerByRefId: Rule<'setReferrerByRefId'> = ({ account, platform, pid, ref_id }, context) => {

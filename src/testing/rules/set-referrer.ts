@@ -1,6 +1,5 @@
 import { HttpError } from '../http/http-error.ts'
-import { requireCampaign } from './require-campaign.ts'
-import { enterUser, requireReferable } from './require-entry.ts'
+import { enterUser, requireCampaign, requireReferable } from './require.ts'
 import type { Rule } from './rule.ts'
 
 // The API description does not show the status of the two string-form errors: 400 is assumed.

@@ -1,5 +1,4 @@
-import { requireCampaign } from './require-campaign.ts'
-import { enterUser } from './require-entry.ts'
+import { enterUser, requireCampaign } from './require.ts'
 import type { Rule } from './rule.ts'
 
 export const updateUser: Rule<'updateUser'> = ({ account, platform, pid, name, alias, team }, context) => {

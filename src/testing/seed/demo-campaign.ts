@@ -1,4 +1,4 @@
-import type { CampaignSeed } from './campaign-seed.ts'
+import type { CampaignSeed } from './seed.ts'
 
 /**
  * The default campaign, `demo`.

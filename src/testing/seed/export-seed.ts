@@ -2,9 +2,8 @@ import { mustBeBoolean, type OptionRules, optional, readOptions } from '../../sh
 import { copyJson } from '../../shared/text.ts'
 import type { Campaign, Entry } from '../state/campaign.ts'
 import type { Webhook } from '../webhooks/webhook-registry.ts'
-import type { CampaignSeed, UserSeed } from './campaign-seed.ts'
 import type { ServiceContent } from './load-seed.ts'
-import type { ServiceSeed, WebhookSeed } from './service-seed.ts'
+import type { CampaignSeed, ServiceSeed, UserSeed, WebhookSeed } from './seed.ts'
 
 /** Options of `service.exportSeed`. */
 export interface ExportSeedOptions {

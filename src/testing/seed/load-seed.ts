@@ -5,9 +5,8 @@ import { IdGenerator } from '../state/id-generator.ts'
 import { ServiceState } from '../state/service-state.ts'
 import { type User, type UserRegistry, WALLET_PLATFORM } from '../state/user-registry.ts'
 import { WebhookRegistry } from '../webhooks/webhook-registry.ts'
-import type { CampaignSeed, UserSeed } from './campaign-seed.ts'
 import { demoCampaign } from './demo-campaign.ts'
-import type { ServiceSeed } from './service-seed.ts'
+import type { CampaignSeed, ServiceSeed, UserSeed } from './seed.ts'
 
 /** The content of a service. `reset` replaces it. */
 export interface ServiceContent {

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { requiredTasks } from '../state/campaign-definition.ts'
-import type { CampaignSeed, ChallengeSeed, QuestSeed, TaskSeed } from './campaign-seed.ts'
+import type { CampaignSeed, ChallengeSeed, QuestSeed, TaskSeed } from './seed.ts'
 
 type Path = readonly (string | number)[]
 

@@ -17,11 +17,12 @@ import type {
   InviteCodeSeed,
   QuestSeed,
   SeasonSeed,
+  ServiceSeed,
   TaskSeed,
   UserSeed,
-} from './campaign-seed.ts'
+  WebhookSeed,
+} from './seed.ts'
 import { hasConsistentReferences, isUnique } from './seed-references.ts'
-import type { ServiceSeed, WebhookSeed } from './service-seed.ts'
 
 const { address: walletAddress } = rewardWalletRequest.shape
 const jsonObject = z.custom<Record<string, unknown>>(

@@ -1,4 +1,4 @@
-import type { CampaignSeed, ChallengeSeed, QuestSeed, SeasonSeed, TaskSeed } from '../seed/campaign-seed.ts'
+import type { CampaignSeed, ChallengeSeed, QuestSeed, SeasonSeed, TaskSeed } from '../seed/seed.ts'
 
 /** A seed with all its defaults. Only `meta` has no default. */
 type WithDefaults<Seed> = { readonly [Name in Exclude<keyof Seed, 'meta'>]-?: Exclude<Seed[Name], undefined> } & {

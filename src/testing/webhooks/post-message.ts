@@ -1,5 +1,4 @@
-import { untilAborted } from '../clock/abortable-delay.ts'
-import type { ServiceClock } from '../clock/service-clock.ts'
+import { type ServiceClock, untilAborted } from '../clock/service-clock.ts'
 
 /** Sends a message to its URL. The default is the platform's fetch. */
 export type Deliver = (request: Request) => Response | PromiseLike<Response>
