@@ -61,7 +61,7 @@ class Waiter {
  * The queue and the pace of one access token. Attempts are spaced to meet `requestsPerSecond`. After a 429 they pause, then
  * 1, 2, 4, … attempts may be in flight as responses arrive: the slow start of TCP, whose terms the fields have.
  *
- * All times are those of `performance.now()`.
+ * All times are values of `performance.now()`.
  */
 export class TokenLimit {
   /** Indexed by `Waiter.retry`. */

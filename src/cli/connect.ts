@@ -18,7 +18,7 @@ export async function connect(env: NodeJS.ProcessEnv, webhookRegistrationPath?: 
     return new CampaignClient({ baseUrl, accessToken, guard, transport, webhookRegistrationPath })
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error
-    // The user knows the names of variables and flags, not those of the client's options.
+    // The user knows variables and flags, not the client's options.
     const message = withoutDocsPath(error.message)
       .replace(/^CampaignClient: /, '')
       .replace(/; allowInsecureHttp: true accepts it|; pass query with a call|, or a function\b/g, '')

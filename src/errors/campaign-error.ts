@@ -116,7 +116,7 @@ export class CampaignError extends Error {
   declare readonly outcome?: WriteOutcome
 
   constructor(message: string, init: CampaignErrorInit) {
-    // The page lists only the codes of this package, not those of a caller's subclass.
+    // The page lists only the codes of this package. A caller's subclass may have others.
     const text = Object.hasOwn(new.target, 'brand') ? `${message} (${PAGE}${init.code})` : message
     super(text, init.cause === undefined ? undefined : { cause: init.cause })
     Object.defineProperty(this, 'name', { value: new.target.brand, configurable: true, writable: true })

@@ -879,7 +879,7 @@ describe("a partner's transport", () => {
       expect(error.cause).toHaveProperty('message', 'proxy')
     })
 
-    test('causes an error with its message and that of its cause', async () => {
+    test('causes an error with its message and the message of its cause', async () => {
       const error = await failingWith('no luck', { kind: 'network', sent: true, cause: new Error('proxy') })
       expect(wordsOf(error)).toMatch(/ \(no luck, proxy\)$/)
       expect(error.cause).toMatchObject({ message: 'no luck', cause: { message: 'proxy' } })

@@ -48,7 +48,7 @@ type Expected = { code: string; systemCode?: string; outcome: WriteOutcome; requ
 const safe = { read: 3, guarded: 3, unsafe: 1 }
 const all = { read: 3, guarded: 3, unsafe: 3 }
 
-// `outcome` is that of writes. `fetch` cannot prove that a request was not sent.
+// `outcome` applies to writes. `fetch` cannot prove that a request was not sent.
 const TABLE: readonly [Over, keyof typeof FAULTS, Expected][] = [
   [
     'fetch',

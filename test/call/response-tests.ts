@@ -47,7 +47,7 @@ const UNCLEAR = { type: ApiError, code: 'api_error', outcome: 'unknown' } as con
 const REJECTED = { type: ReferralRejectedError, code: 'referral_rejected', outcome: 'not_applied' } as const
 const UNEXPECTED = { type: UnexpectedResponseError, code: 'unexpected_response', outcome: 'unknown' } as const
 
-/** The documented statuses, and those of proxies in front of the service. */
+/** The documented statuses, and the statuses of proxies in front of the service. */
 const byStatus = [
   [400, BAD],
   [401, UNAUTHORIZED],

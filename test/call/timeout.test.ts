@@ -91,7 +91,7 @@ describe.each([
     })
   })
 
-  describe('a server that answers', () => {
+  describe('a response', () => {
     let server: LoopbackServer
     let transport: NodeTransport | undefined
 
@@ -103,7 +103,7 @@ describe.each([
       await server.close()
     })
 
-    test('slowly, then quickly, gets two attempts', async () => {
+    test('that is slow at first causes a second attempt', async () => {
       vi.spyOn(Math, 'random').mockReturnValue(0)
       server = await httpServer(sendsByteByByte, (response) => response.end(JSON.stringify(envelope)))
       expect(await read.run(clientOf({ transport, baseUrl: server.baseUrl, timeoutMs: 1_000 }))).toEqual(read.data)
@@ -111,7 +111,7 @@ describe.each([
       vi.restoreAllMocks()
     })
 
-    test('with several megabytes is read completely', async () => {
+    test('of several megabytes is read completely', async () => {
       const used_by = Array.from({ length: 100_000 }, (_, index) => `account-${index}-${'x'.repeat(40)}`)
       server = await httpServer((response) => response.end(JSON.stringify({ success: true, data: { used_by } })))
       const data = await clientOf({ transport, baseUrl: server.baseUrl }).getInviteCode({ code: 'c', pid: 'p' })
@@ -375,7 +375,7 @@ describe('with fake time', () => {
       expect(sent).toHaveLength(2)
     })
 
-    test('as a retry: the outcome is that of the first attempt', async () => {
+    test('as a retry: the call has the outcome of the first attempt', async () => {
       const { fetch, sent } = scriptedFetch(refusal(503, { 'retry-after': '5' }))
       const startedAt = performance.now()
       const error = await rejection(award.run(clientOf({ fetch, totalTimeoutMs: 5_400 })))

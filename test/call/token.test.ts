@@ -699,11 +699,14 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       expect(wordsOf(error)).toMatch(/HTTP 401, scripted; the token had expired$/)
     })
 
-    test.each([403, 400, 500])('differs from that of a %i, which does not mention an expired token', async (status) => {
-      const { via } = script(refusal(status))
-      const client = clientOf({ ...via, accessToken: await jwt(-60), maxRetries: 0 })
-      expect(((await immediateRejection(read.run(client))) as Error).message).not.toContain('expired')
-    })
+    test.each([403, 400, 500])(
+      'differs from the message of a %i, which does not mention an expired token',
+      async (status) => {
+        const { via } = script(refusal(status))
+        const client = clientOf({ ...via, accessToken: await jwt(-60), maxRetries: 0 })
+        expect(((await immediateRejection(read.run(client))) as Error).message).not.toContain('expired')
+      },
+    )
   })
 
   describe('a token that is a string', () => {

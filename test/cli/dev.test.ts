@@ -262,7 +262,7 @@ test('with --token, accepts only that token, and does not print it', async () =>
   await expect(clientWith('another-token').getCampaignInfo({ pid: 'demo' })).rejects.toMatchObject({ status: 401 })
 })
 
-test('says which tokens it accepts: any, or those of the seed', async () => {
+test('says which tokens it accepts: any, or the tokens of the seed', async () => {
   expect((await dev()).output.stderr).toContain('/api/v1  accepts any token')
   const file = join(scratchFolder(), 'seed.json')
   writeFileSync(file, '{"tokens":["of-the-seed"]}')

@@ -70,7 +70,7 @@ test('call accepts the documented file of --input', async () => {
   expect(service.state.awards).toMatchObject([JSON.parse(award)])
 })
 
-test('the documented flags are those of the command', async () => {
+test('the documentation lists exactly the flags of the command', async () => {
   for (const command of ['award', 'call', 'types', 'dev', 'webhook send', 'webhook listen', 'check']) {
     const words = command.split(' ')
     const page = command === 'check' ? readFileSync(pathTo('docs/check.md'), 'utf8') : pageOf(words[0] as string)

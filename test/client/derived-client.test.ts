@@ -85,7 +85,7 @@ describe.each(scriptedTransports())('a derived client over $name', ({ script }) 
     expect(() => parent.with(options as never)).toThrow(message)
   })
 
-  test('reads inherited getters of the options of its parent and of its own options', async () => {
+  test('reads inherited getters in its own options and in the options of its parent', async () => {
     const { fetch } = scriptedFetch(done)
     const sent: Record<string, string>[] = []
     class Options implements CampaignClientOptions {

@@ -30,7 +30,7 @@ describe('attempts', () => {
     expect(fetch).toHaveBeenCalledTimes(attempts)
   })
 
-  test('are 0 for a call without a token and for one without a path', async () => {
+  test('are 0 for a call without a token and a call without a path', async () => {
     const withoutToken = clientWith({ accessToken: () => '', fetch: refusing(400) })
     expect(await rejection(withoutToken.rewardWallet(award))).toMatchObject({ code: 'access_token', attempts: 0 })
     const withoutPath = new CampaignClient({ baseUrl: BASE_URL, accessToken: 'a-token', fetch: refusing(400) })
@@ -57,7 +57,7 @@ describe('requestId', () => {
     [{ 'x-correlation-id': 'c', 'cf-ray': 'f' }, 'c'],
     [{ 'cf-ray': 'f' }, 'f'],
     [{ 'x-request-id': '', 'cf-ray': 'f' }, 'f'],
-  ])('of the headers %j is %j', async (headers, requestId) => {
+  ])('with the headers %j is %j', async (headers, requestId) => {
     const error = await rejection(clientWith({ fetch: refusing(400, headers) }).rewardWallet(award))
     expect(error).toMatchObject({ code: 'bad_request', requestId, headers })
     const garbled = clientWith({ fetch: async () => new Response('not JSON', { headers }) })
@@ -105,18 +105,18 @@ describe('systemCode', () => {
   test.each([
     ['a response that breaks off', async () => incomplete],
     [
-      'an error of a transport that is no TransportError',
+      'an error that is not a TransportError',
       async () => {
         throw new Error('failed', { cause: lost })
       },
     ],
     [
-      'a TransportError without a code of its own',
+      'a TransportError without a system code',
       async () => {
         throw new TransportError('', { kind: 'network', sent: true, cause: lost })
       },
     ],
-  ])('of %s is the code of its cause', async (_, send) => {
+  ])('after %s is the code of its cause', async (_, send) => {
     const error = await rejection(clientWith({ transport: { send } }).rewardWallet(award))
     expect(error).toMatchObject({ code: 'network', systemCode: 'ECONNRESET', outcome: 'unknown' })
   })

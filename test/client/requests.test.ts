@@ -239,7 +239,7 @@ describe('the base URL', () => {
 })
 
 describe('headers', () => {
-  it('of the client are sent with every request; those of the call override them in any letter case', async () => {
+  it('of the client are sent with every request; headers of the call override them in any letter case', async () => {
     const client = clientWith({ headers: { 'X-Tenant': 'one', 'X-Trace': 'a' } })
     const { headers } = await sentBy('getCampaignInfo', { pid: 'demo' }, client, { headers: { 'x-tenant': 'two' } })
     expect(headers.get('x-tenant')).toBe('two')

@@ -12,9 +12,9 @@ const module = MODULES[name]
 if (module === undefined) throw new Error(`unknown module; use ${Object.keys(MODULES).join(', ')}`)
 
 process.chdir(pathTo('.'))
-// The processes of the runner read it in vitest.config.ts of this folder.
+// Read by vitest.config.ts in the runner's processes.
 process.env.CAMPAIGN_MUTANTS_MODULE = name
-// Threads of Stryker cannot change their time zone. In UTC, tests of time zones would detect no mutants.
+// Stryker's threads cannot change their time zone. In UTC, tests of time zones would detect no mutants.
 process.env.TZ = 'Asia/Kolkata'
 await new Stryker({
   testRunner: 'vitest',

@@ -21,7 +21,7 @@ function withOneChange(value: unknown, at: number[], change: { remove: boolean; 
   return copy
 }
 
-it('accepts agrees with zod about user progress with one changed part', () => {
+it('accepts returns true exactly if zod accepts the data unchanged', () => {
   const path = fc.array(fc.nat(15), { minLength: 1, maxLength: 4 })
   const anything = fc.oneof(fc.jsonValue(), fc.constantFrom('1', '-2.5e3', 'x', '', Number.NaN, Infinity, undefined))
   expect(accepts(userProgress, data)).toBe(true)
@@ -36,6 +36,6 @@ it('accepts agrees with zod about user progress with one changed part', () => {
   )
 })
 
-it('accepts refuses every value for a schema that converts numeric strings', () => {
+it('accepts returns false for a schema that converts numeric strings', () => {
   expect(accepts(campaignInfo, operation('getCampaignInfo').data)).toBe(false)
 })

@@ -8,7 +8,7 @@ import { exampleActivity } from '../webhook/activity.ts'
 
 const all = Object.entries(schemas) as readonly (readonly [string, z.core.$ZodType])[]
 
-/** Collects an example for the schema and for each nested schema from a value of the schema. */
+/** Collects examples from a value: one for its schema, and one for each nested schema. */
 function collect(schema: z.core.$ZodType, value: unknown, examples: Map<z.core.$ZodType, unknown>): void {
   if (!examples.has(schema)) examples.set(schema, value)
   const { def } = (schema as $ZodTypes)._zod
@@ -32,7 +32,7 @@ describe('campaign-client/schemas', () => {
     expect(examples.has(schema), `an example of ${name} in the contract`).toBe(true)
     const value = examples.get(schema) as object
     expect(z.safeParse(schema, value)).toMatchObject({ success: true, data: {} })
-    // The schema of a message accepts other types of the fields that no handler needs.
+    // `userActivity` checks only the types of its required fields.
     const fields = name === 'userActivity' ? ['id', 'user', 'campaign', 'event'] : Object.keys(value)
     const others = [undefined, null, [], 'x', 5, ...(fields.length > 0 ? [{}] : [])]
     for (const other of others) expect(z.safeParse(schema, other).success).toBe(false)

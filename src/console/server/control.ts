@@ -25,7 +25,7 @@ const RECORDS = {
 
 /**
  * Responds to a request of a program under `/control/`: `POST` with the name of an action, or `GET` with the name of a record.
- * Actions take the same JSON as those of the page.
+ * Actions take the same JSON as the page's actions.
  */
 export async function control(
   request: IncomingMessage,

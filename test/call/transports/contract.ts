@@ -166,7 +166,7 @@ export function transportContract(
         },
       )
 
-      test("of 421 causes no retry, except the one of Node's fetch", async () => {
+      test("of 421 causes no retry, except by Node's fetch", async () => {
         const server = await started(httpServer(json(DATA, 421)))
         await write(server.baseUrl)
         expect(server.requests).toHaveLength(sends421)

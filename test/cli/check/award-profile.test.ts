@@ -9,7 +9,7 @@ import { localService, TOKEN, WALLET } from './deviation.ts'
 
 const award = { address: WALLET, pid: 'demo', id: 'launch-1', xp: 5 }
 
-/** Makes an award on a service with one platform for wallets and one type of reward. Returns its client. */
+/** Makes an award on a service that has the given wallet platform and rewards. Returns the client. */
 async function clientWithAward(platform: string, type: string): Promise<CampaignClient> {
   const service = localService()
   const client = new CampaignClient({
@@ -55,7 +55,7 @@ test('reads the platform from a profile, and whether rewards have amounts', asyn
   ).toBeUndefined()
 })
 
-test('exit code 2: award refuses a profile of another service, and sends nothing', async () => {
+test('award exits with 2 and sends nothing if the profile is of another service', async () => {
   const { env, service } = await listeningService()
   const folder = scratchFolder()
   const file = join(folder, 'profile.json')

@@ -4,7 +4,7 @@ import { ok, refused } from '../rest.ts'
 import { ada, emitFollow, HOOK, only, SECRET, start, WALLET } from './start-service.ts'
 
 describe('messages', () => {
-  test('a completed task is sent with the fields of the interface and a signature', async () => {
+  test('a completed task is sent with the documented fields and a signature', async () => {
     const { service, received } = start()
     const hook = service.registerWebhook({ url: HOOK, secret: SECRET, hook_id: 'mine' })
     expect(hook).toEqual({ hook_id: 'mine', scope: 'user_activity', urls: [HOOK], signed: true, campaigns: [] })

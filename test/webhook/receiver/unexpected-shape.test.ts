@@ -89,7 +89,7 @@ describe('a receiver of a message with issues', () => {
     ['as documented', activity()],
     ['of an undocumented scope', { id: 'm', scope: 'user_login' }],
     ['of an undocumented type', activity({ event: { type: 'level_up' }, user: null })],
-  ])('calls onError for no message %s', async (_, message) => {
+  ])('does not call onError for a message %s', async (_, message) => {
     for (const unexpectedShape of ['handle', 'retry'] as const) {
       const { receiver, handled, errors } = observedReceiver({ unexpectedShape })
       expect(await statusOf(receiver.fetch(deliveryOf(message)))).toBe(200)

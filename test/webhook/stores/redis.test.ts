@@ -121,7 +121,7 @@ describe.skipIf(skipsWithout(redis.name, redis.missing))('redisStore over a real
     }
   })
 
-  test('a value of another program under the prefix is reported and not changed', async () => {
+  test('a value that another program wrote under the prefix is reported and not changed', async () => {
     for (const [, client] of clients()) {
       const store = redisStore(client, { prefix })
       const text = freshKey()
@@ -211,7 +211,7 @@ describe('the reply of a script', () => {
     },
   )
 
-  test.each([[0], [1], [2], [3], ['1'], [1n]])('of %s milliseconds means busy', async (reply) => {
+  test.each([[0], [1], [2], [3], ['1'], [1n]])('means busy if it is a number of milliseconds: %s', async (reply) => {
     const result = await redisStore(replying(reply)).claim('key', 1000)
     expect(result).toEqual({ state: 'busy', retryMs: Number(reply) })
   })

@@ -155,7 +155,7 @@ describe.each(BUILDS)('%s build', (build) => {
       fc.assert(
         fc.property(fc.anything({ withBigInt: true, withDate: true, withMap: true, withSet: true }), (value) => {
           fc.pre(typeof value !== 'string')
-          // The signature is that of its text form.
+          // The signature belongs to its text form.
           expect(webhook.verifyWebhook(SECRET, anyType(value), sign(SECRET, textOf(value)))).toBe(false)
         }),
       )
