@@ -121,10 +121,12 @@ function seedSchema(): Schema {
   return withDescriptions(schema, described)
 }
 
-/** Adds the descriptions of a second schema for the same values. */
+/** Adds the descriptions of a second schema for the same values, and the type where the first schema has none. */
 function withDescriptions(schema: Schema, described: Schema): Schema {
   const fields = described.properties as Readonly<Record<string, Schema>> | undefined
+  const isOpen = Object.keys(schema).length === 0
   const result: Schema = {
+    ...(isOpen && described.type !== undefined && { type: described.type }),
     ...schema,
     ...(described.description !== undefined && { description: described.description }),
   }

@@ -3,7 +3,7 @@ import * as z from 'zod/mini'
 /** A string with a description, which the OpenAPI document shows. */
 const text = (description: string) => z.string().check(z.describe(description))
 
-const TIMES = 'Enter a whole number of at least 1, or leave it empty for every request.'
+const TIMES = 'Enter a whole number of at least 1. For all, leave the field empty (in JSON: null).'
 const STATUS = 'Enter an HTTP status from 200 to 599.'
 const DELAY = 'Enter a number of milliseconds, at least 0.'
 
@@ -70,7 +70,7 @@ export const CONTROL_REQUESTS = {
     kind: z.enum(['action_completed', 'quest_completed']).check(z.describe('Type of the event.')),
     pid: z.optional(text('Campaign ID. Default: the first campaign of the user.')),
     account: userId,
-    item: text('ID of the task or quest.'),
+    item: z.string().check(z.minLength(1, 'Enter the ID of a task or quest.'), z.describe('ID of the task or quest.')),
   }),
   saveWebhook: action('Adds or changes a webhook.', {
     hook_id: z.optional(text('ID of the webhook to change. Without it, a webhook is added.')),
@@ -128,7 +128,7 @@ const PAGE_REQUESTS = {
   readUser: z.object({ pid: z.string(), account: z.string(), platform: z.string() }),
   readRequest: z.object({ key: z.string() }),
   readDelivery: z.object({ key: z.string() }),
-  /** Removes the rows of a list of the page. The records of the service stay. */
+  /** Removes the rows of a list of the page, except for deliveries that are not finished. The service's records stay. */
   emptyList: z.object({ list: z.enum(['requests', 'deliveries']) }),
 }
 

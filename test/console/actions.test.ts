@@ -279,8 +279,10 @@ test('faults are listed, counted down and cancelled', async () => {
   expect(later.state?.faults.map(({ remaining }) => remaining)).toEqual([1, null])
   await act('cancelFault', { key: faults[1]?.key ?? '' })
   expect((await changes()).state?.faults).toMatchObject([{ key: faults[0]?.key }])
-  expect(await responseOf('cancelFault', { key: faults[1]?.key ?? '' })).toEqual({
-    error: 'This fault is already off.',
+  const { key = '' } = faults[1] ?? {}
+  expect(await responseOf('cancelFault', { key })).toEqual({
+    error: `There is no fault "${key}", or it is already off.`,
+    field: 'key',
   })
 })
 
@@ -299,13 +301,14 @@ test.each([
   ['readUser', { ...LINUS, account: 'nobody' }, 'There is no such user.'],
   ['readRequest', { key: 'console-9' }, 'This request is no longer stored.'],
   ['readDelivery', { key: '9' }, 'This delivery is no longer stored.'],
-  ['removeWebhook', { hook_id: 'none' }, 'This webhook has been removed.'],
-  ['saveWebhook', endpoint('http://127.0.0.1:1/', { hook_id: 'none' }), 'This webhook has been removed.'],
-  ['testWebhook', { account: 'ada', hook_id: 'none' }, 'This webhook has been removed.'],
+  ['testWebhook', { account: 'ada' }, 'No webhook is registered.', 'hook_id'],
+  ['removeWebhook', { hook_id: 'none' }, 'There is no webhook "none".', 'hook_id'],
+  ['saveWebhook', endpoint('http://127.0.0.1:1/', { hook_id: 'none' }), 'There is no webhook "none".', 'hook_id'],
+  ['testWebhook', { account: 'ada', hook_id: 'none' }, 'There is no webhook "none".', 'hook_id'],
   ['loadSeed', { seed: [] }, 'A seed is a JSON object. "Save seed" writes one.'],
-] as const)('%s with %j: %s', async (name, argument, error) => {
+] as const)('%s with %j: %s', async (name, argument, error, field?: string) => {
   const { responseOf } = await openConsole()
-  expect(await responseOf(name, argument as never)).toEqual({ error })
+  expect(await responseOf(name, argument as never)).toEqual({ error, ...(field !== undefined && { field }) })
 })
 
 test('each campaign lists its own users', async () => {

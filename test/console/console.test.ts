@@ -98,7 +98,26 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     })
     await page.goto(url)
     await page.locator('.live.on').waitFor()
+    // The effect that sets the title also adds the listener for keys.
+    await expect.poll(() => page.title()).toContain(' · ')
     return page
+  }
+
+  const control = (url: string, action: string, body: object) =>
+    fetch(`${url}/control/${action}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+
+  /** Makes the remaining retries of the only delivery. Waits until the page shows each: an earlier click finds no retry. */
+  async function makeAllRetries(page: Page) {
+    for (let retry = 1; retry <= 4; retry++) {
+      await page.getByRole('link', { name: `retry ${retry} of 4` }).waitFor()
+      await page.getByRole('button', { name: 'To the next retry' }).click()
+      await messagesReceived(retry + 1)
+    }
+    await page.getByText('No retry is scheduled.').waitFor()
   }
 
   const heading = (page: Page, name: string) => page.getByRole('heading', { name })
@@ -133,8 +152,9 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     const page = await open(`${url}/webhooks`)
     await page.getByRole('link', { name: /^Test hook/ }).click()
     const form = page.getByRole('form', { name: 'Test webhook' })
-    await page.waitForURL(/test=hook/)
-    // The Test button of the endpoint has focused the form.
+    await page.waitForURL(/\/webhooks\/test\/hook/)
+    // The Test button of the webhook has focused the form.
+    await form.locator('input:focus').waitFor()
     await page.keyboard.type('ada')
     await form.getByRole('button', { name: 'Test' }).click()
     expect(await form.getByLabel('Success').innerText()).toBe('true')
@@ -170,13 +190,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     await page.waitForURL(/\/deliveries\//)
     await page.getByText('<b>down</b>').waitFor()
     await page.goto(`${url}/clock`)
-    await page.getByRole('link', { name: /action_completed, retry \d of 4/ }).waitFor()
-    while (endpoint.messages.length < 5) {
-      const before = endpoint.messages.length
-      await page.getByRole('button', { name: 'To the next retry' }).click()
-      await expect.poll(() => endpoint.messages.length).toBeGreaterThan(before)
-    }
-    await page.getByText('No retry is scheduled.').waitFor()
+    await makeAllRetries(page)
     await page.getByRole('button', { name: 'Back to now' }).click()
     await page.getByText(/· now/).waitFor()
     await page.goto(`${url}/webhooks`)
@@ -362,13 +376,63 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
       await link.click()
       await page.waitForURL(/\/requests\/100\?find=user-1$/)
       await page.locator('.pane').getByText('user-100').first().waitFor()
-      expect((await rowPlace(page)).top).toBeCloseTo(before.top, 0)
+      await expect.poll(async () => (await rowPlace(page)).top).toBeCloseTo(before.top, 0)
       if (close === 'Escape') await page.keyboard.press('Escape')
       else await page.getByRole('link', { name: 'Close' }).click()
       await page.waitForURL(/\/requests\?find=user-1$/)
       await page.locator('a[data-to="/requests/100"]:focus').waitFor()
-      expect((await rowPlace(page, 'tr:has(:focus)')).top).toBeCloseTo(before.top, 0)
+      await expect.poll(async () => (await rowPlace(page, 'tr:has(:focus)')).top).toBeCloseTo(before.top, 0)
     }
+    // A click beside the link opens the item as well.
+    await page.locator('tr:has(a[data-to="/requests/100"]) td.status').click()
+    await page.waitForURL(/\/requests\/100\?find=user-1$/)
+    await page.locator('.pane:focus').waitFor()
+    await page.keyboard.press('Escape')
+    await page.locator('a[data-to="/requests/100"]:focus').waitFor()
+  })
+
+  test('the filter of the deliveries stays while the forms and other deliveries are opened and closed', async () => {
+    const { url, client } = await dev()
+    await client.rewardWallet({ address: WALLET, pid: 'demo', id: 'a', xp: 5 })
+    await messagesReceived(1)
+    const page = await open(`${url}/webhooks?find=reward`)
+    for (const name of [/^Test hook/, /^Edit hook/, 'Send an event', 'Add a webhook']) {
+      await page.getByRole('link', { name }).click()
+      await page.waitForURL(/\/webhooks\/\w+.*\?find=reward$/)
+      await page.locator('.pane:has(:focus), .pane:focus').waitFor()
+      await page.keyboard.press('Escape')
+      await page.waitForURL(/\/webhooks\?find=reward$/)
+      // The focus is back on the link.
+      await page.locator('#main a:focus').waitFor()
+    }
+    await page.getByRole('link', { name: /, delivered/ }).click()
+    await page.getByRole('button', { name: 'Redeliver' }).click()
+    await page.locator('.pane').getByText('Other deliveries of this message').waitFor()
+    await page.locator('.pane').getByRole('link', { name: 'reward_claimed' }).click()
+    await page.waitForURL(/\/webhooks\/deliveries\/.*\?find=reward$/)
+  })
+
+  test('after Clear, the clock still shows the retries that wait', async () => {
+    endpoint.status = 503
+    const { url, client } = await dev()
+    await client.rewardWallet({ address: WALLET, pid: 'demo', id: 'a', xp: 5 })
+    const page = await open(`${url}/webhooks`)
+    await page.getByRole('row', { name: /waiting/ }).waitFor()
+    await page.getByRole('button', { name: 'Clear the deliveries' }).click()
+    await page.getByText('The list was cleared').waitFor()
+    await page.goto(`${url}/clock`)
+    await page.getByRole('link', { name: 'retry 1 of 4' }).waitFor()
+  })
+
+  test('on a phone, the further URLs of a message are told apart', async () => {
+    const { url, client } = await dev(['--webhook', hook, '--webhook', hook.replace('127.0.0.1', 'localhost')])
+    await client.rewardWallet({ address: WALLET, pid: 'demo', id: 'a', xp: 5 })
+    await messagesReceived(2)
+    const page = await open(`${url}/webhooks`, PHONE)
+    await page
+      .locator('tr.same')
+      .getByText(/^(?:localhost|127\.0\.0\.1):\d+$/)
+      .waitFor()
   })
 
   test('an item that is opened by its address is scrolled into view', async () => {
@@ -381,7 +445,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     const { top } = await rowPlace(page)
     await client.getCampaignInfo({ pid: 'demo' })
     await page.locator('nav').getByText('201').waitFor()
-    expect((await rowPlace(page)).top).toBeCloseTo(top, 0)
+    await expect.poll(async () => (await rowPlace(page)).top).toBeCloseTo(top, 0)
   })
 
   test('with a delivery open, the rows of the others still tell them apart', async () => {
@@ -397,11 +461,20 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     )
     expect(shown).toEqual(['Time', 'Event', 'User ID', 'URL', 'Status', 'State', 'Next attempt'])
     const row = page.locator('tr:has([aria-current])')
-    expect(await row.innerText()).toMatch(/localhost:\d+[\s\S]*503[\s\S]*waiting[\s\S]*of 5/)
-    const cut = await page.evaluate<string[]>(
-      "[...document.querySelectorAll('.deliveries :is(td, th)')].filter((cell) => cell.scrollWidth > cell.clientWidth + 1).map((cell) => cell.innerText)",
-    )
-    expect(cut).toEqual([])
+    await expect.poll(() => row.innerText()).toMatch(/localhost:\d+[\s\S]*503[\s\S]*waiting[\s\S]*of 5/)
+    const cut = () =>
+      page.evaluate<string[]>(
+        "[...document.querySelectorAll('.deliveries :is(td, th)')].filter((cell) => cell.scrollWidth > cell.clientWidth + 1).map((cell) => cell.innerText)",
+      )
+    expect(await cut()).toEqual([])
+    for (const [ms, text] of [
+      [95_000, /in 4 min \d+ s/],
+      [300_000, /undelivered/],
+    ] as const) {
+      await control(url, 'advance', { ms })
+      await expect.poll(() => row.innerText()).toMatch(text)
+      expect(await cut()).toEqual([])
+    }
   })
 
   test('a half-filled form survives Escape, and text in a row can be selected', async () => {
@@ -439,10 +512,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     await page.getByRole('link', { name: /reward_claimed to .*, waiting/ }).click()
     await expect.poll(() => page.locator('.timeline li').count()).toBe(2)
     await page.goto(`${url}/clock`)
-    for (let retries = 1; retries <= 4; retries++) {
-      await page.getByRole('button', { name: 'To the next retry' }).click()
-      await messagesReceived(retries + 1)
-    }
+    await makeAllRetries(page)
     endpoint.status = 200
     await page.goto(`${url}/webhooks`)
     await page.getByRole('link', { name: /undelivered/ }).click()
@@ -528,7 +598,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     const page = await open(url)
     for (const path of ['/', '/users', '/requests/1', '/requests/2']) {
       await page.goto(url + path)
-      await page.locator('.live.on').waitFor()
+      await page.locator('.pane .code, main:not(.open) td').first().waitFor()
       expect(await page.locator('img[src=x], svg[onload], script:not([src])').count()).toBe(0)
     }
     await page.goto(`${url}/users`)
@@ -551,7 +621,8 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     for (const path of [...PATHS, ...MORE_PATHS, `/webhooks/deliveries/${deliveries[0].deliveryId}`]) {
       if (path !== '/')
         await page.evaluate(`history.pushState(null, '', '${path}'); dispatchEvent(new Event('popstate'))`)
-      await page.evaluate('new Promise((resolve) => setTimeout(resolve, 50))')
+      await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
+      await expect.poll(() => page.getByText('Loading').count()).toBe(0)
       const violations = await page.evaluate<string[]>(
         "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map((v) => v.id + ': ' + v.nodes[0].html))",
       )

@@ -173,7 +173,7 @@ test('an endpoint can be removed once, and an unreachable or removed endpoint ca
   await act('saveWebhook', endpoint(url, { newId: ' mine ' }))
   expect(service.webhooks.map(({ hook_id }) => hook_id)).toEqual(['mine'])
   await act('removeWebhook', { hook_id: 'mine' })
-  const removed = { error: 'This webhook has been removed.' }
+  const removed = { error: 'There is no webhook "mine".', field: 'hook_id' }
   expect(await responseOf('removeWebhook', { hook_id: 'mine' })).toEqual(removed)
   expect(await responseOf('saveWebhook', endpoint(url, { hook_id: 'mine' }))).toEqual(removed)
   expect(await responseOf('saveWebhook', endpoint('https://shop.example/'))).toEqual({
@@ -331,7 +331,8 @@ test.each([
   ['saveWebhook', endpoint('http://127.0.0.1:1/', { newId: 'taken' }), 'newId', 'Another webhook has the ID "taken".'],
   ['testWebhook', { account: 'nobody', hook_id: 'taken' }, 'account', 'There is no user "nobody".'],
   ['testWebhook', { account: ' ', hook_id: 'taken' }, 'account', 'Enter a user ID.'],
-  ['testWebhook', { account: 'ada', hook_id: 'gone' }, undefined, 'This webhook has been removed.'],
+  ['testWebhook', { account: 'ada', hook_id: 'gone' }, 'hook_id', 'There is no webhook "gone".'],
+  ['emit', { kind: 'action_completed', account: 'ada', item: '' }, 'item', 'Enter the ID of a task or quest.'],
   ['emit', { kind: 'action_completed', pid: 'demo', account: 'x', item: 'follow' }, 'account', 'There is no user "x"'],
   ['addFault', { on: '*', kind: 'status', times: 0, status: 500 }, 'times', 'a whole number of at least 1'],
   ['addFault', { on: '*', kind: 'status', times: 1, status: 99 }, 'status', 'from 200 to 599'],
@@ -400,17 +401,21 @@ test('the curl command of a delivery sends the same message with its signature',
   expect(messages[1]).toEqual(messages[0])
 })
 
-test('a list can be emptied; the other list and the state of the service stay', async () => {
-  const { url } = await receiver()
+test('a list can be emptied; retries that wait, the other list and the state of the service stay', async () => {
+  const up = await receiver()
+  const down = await receiver(503)
   const { act, client, changes, service } = await openConsole()
-  await act('saveWebhook', endpoint(url))
+  await act('saveWebhook', endpoint(up.url, { urls: [up.url, down.url] }))
   await client.rewardWallet({ address: WALLET, pid: 'demo', id: 'a', xp: 5 })
   await service.settle()
   const { revision } = await changes()
   await act('emptyList', { list: 'deliveries' })
   const after = await changes(revision)
-  expect([after.isFull, after.deliveries.rows, after.requests.kept]).toEqual([true, [], 1])
+  expect([after.isFull, after.requests.kept]).toEqual([true, 1])
+  expect(after.deliveries).toMatchObject({ kept: 1, rows: [{ url: down.url, cause: '1' }] })
   expect(service.state.awards).toHaveLength(1)
+  await act('emptyList', { list: 'requests' })
+  expect((await changes()).requests.rows).toEqual([])
 })
 
 test('the row of a delivery names the fault of its latest affected attempt', async () => {

@@ -119,7 +119,7 @@ function Section() {
 
 function WebhookItem({ kind, id }: { kind: string; id: string | undefined }) {
   if (kind === 'deliveries' && id !== undefined) return <Delivery key={id} deliveryKey={id} />
-  if (kind === 'test') return <TestWebhook />
+  if (kind === 'test') return <TestWebhook hookId={id} />
   if (kind === 'send') return <EmitEvent />
   const hookId = kind === 'edit' ? id : kind === 'new' ? undefined : kind
   return <WebhookForm key={hookId ?? 'new'} hookId={hookId} />
@@ -127,25 +127,22 @@ function WebhookItem({ kind, id }: { kind: string; id: string | undefined }) {
 
 /**
  * A list with the open item beside it. Each scrolls on its own. On a narrow screen the item replaces the list. When the item
- * is closed, the focus returns to the element that opened it.
+ * is closed, the focus returns to its link in the list.
  */
 function ListAndItem({ list, item }: { list: ComponentChildren; item?: ComponentChildren }) {
   const pane = useRef<HTMLDivElement>(null)
-  const main = useRef<HTMLDivElement>(null)
-  const opener = useRef<Element | null>(null)
   const shown = openItem.value
   const wasOpen = useRef(false)
   useEffect(() => {
-    if (shown !== undefined) {
-      if (main.current?.contains(document.activeElement)) opener.current = document.activeElement
-      else if (!wasOpen.current) opener.current = null
-      if (!pane.current?.contains(document.activeElement)) pane.current?.focus({ preventScroll: true })
-    } else if (wasOpen.current) returnFocus(opener.current)
+    if (shown === undefined) {
+      // The focus was in the pane.
+      if (wasOpen.current && document.activeElement === document.body) returnFocus()
+    } else if (!pane.current?.contains(document.activeElement)) pane.current?.focus({ preventScroll: true })
     wasOpen.current = shown !== undefined
   }, [shown])
   return (
     <main class={item ? 'open' : undefined}>
-      <div class="list" id="main" tabIndex={-1} ref={main}>
+      <div class="list" id="main" tabIndex={-1}>
         <StaleBanner />
         {list}
       </div>
@@ -158,12 +155,11 @@ function ListAndItem({ list, item }: { list: ComponentChildren; item?: Component
   )
 }
 
-/** Focuses the element that opened the latest item, or else its link, once the list has rendered it. */
-function returnFocus(opener: Element | null, tries = 10): void {
-  const link = document.querySelector(`#main a[data-to="${CSS.escape(latestItem.value ?? '')}"]`)
-  const target = opener?.isConnected ? opener : link
-  if (target instanceof HTMLElement) target.focus({ preventScroll: true })
-  else if (tries > 0) requestAnimationFrame(() => returnFocus(opener, tries - 1))
+/** Focuses the link of the latest item, once the list has rendered it; the list if it no longer has the item. */
+function returnFocus(tries = 10): void {
+  const link = document.querySelector<HTMLElement>(`#main a[data-to="${CSS.escape(latestItem.value ?? '')}"]`)
+  if (!link && tries > 0) requestAnimationFrame(() => returnFocus(tries - 1))
+  else (link ?? document.getElementById('main'))?.focus({ preventScroll: true })
 }
 
 /** The notice is below the content, so that it covers no control. */

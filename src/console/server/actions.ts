@@ -60,7 +60,7 @@ const ACTIONS: Actions = {
   saveWebhook({ hook_id, newId, urls, scope, secret: entered, campaigns }, { service, secret, ...context }) {
     const { webhooks = [], campaigns: existing = [] } = service.exportSeed({ secrets: true })
     const known = webhooks.find((webhook) => webhook.hook_id === hook_id)
-    if (hook_id !== undefined && !known) fail('This webhook has been removed.')
+    if (hook_id !== undefined && !known) fail(`There is no webhook "${hook_id}".`, 'hook_id')
     if (newId && webhooks.some((webhook) => webhook.hook_id === newId)) {
       fail(`Another webhook has the ID "${newId}".`, 'newId')
     }
@@ -77,16 +77,16 @@ const ACTIONS: Actions = {
   },
 
   removeWebhook({ hook_id }, { service }) {
-    if (!service.unregisterWebhook(hook_id)) fail('This webhook has been removed.')
+    if (!service.unregisterWebhook(hook_id)) fail(`There is no webhook "${hook_id}".`, 'hook_id')
     return null
   },
 
   async testWebhook({ account, hook_id: chosen, url: chosenUrl }, { service, feed, clock }) {
     const webhook = service.webhooks.find((each) => chosen === undefined || each.hook_id === chosen)
-    const absence = chosen === undefined ? 'No webhook is registered.' : 'This webhook has been removed.'
-    const { hook_id, urls, campaigns } = webhook ?? fail(absence)
+    const absence = chosen === undefined ? 'No webhook is registered.' : `There is no webhook "${chosen}".`
+    const { hook_id, urls, campaigns } = webhook ?? fail(absence, 'hook_id')
     const url = chosenUrl ?? (urls[0] as string)
-    if (!urls.includes(url)) fail(`The webhook "${hook_id}" has no URL ${url}.`, 'url')
+    if (!urls.includes(url)) fail(`The webhook "${hook_id}" does not have the URL "${url}".`, 'url')
     const user = findUser(service, account, campaigns[0])
     const at = clock.now()
     const result = await service.testWebhook({ ...user, hook_id, url })
@@ -110,7 +110,8 @@ const ACTIONS: Actions = {
   },
 
   cancelFault({ key }, { service }) {
-    const fault = service.faults.find(({ id }) => id === key) ?? fail('This fault is already off.')
+    const fault =
+      service.faults.find(({ id }) => id === key) ?? fail(`There is no fault "${key}", or it is already off.`, 'key')
     fault.cancel()
     return null
   },
@@ -172,7 +173,7 @@ function findUser(service: CampaignService, account: string, pid: string | undef
 
 /** Returns the message of an error, without the names of a method and an option at its start. */
 export const plainMessage = (error: unknown): string =>
-  error instanceof Error ? error.message.replace(/^[a-z]\w+: (?:[\w.[\]]+: )?/, '') : String(error)
+  error instanceof Error ? error.message.replace(/^[a-z]\w+(?: of kind \w+)?: (?:[\w.[\]]+: )?/, '') : String(error)
 
 /** Performs an action by name. @throws Problem when the action fails */
 export async function performAction(name: string, request: unknown, context: ActionContext): Promise<unknown> {
@@ -180,12 +181,21 @@ export async function performAction(name: string, request: unknown, context: Act
   const schema = ACTION_REQUESTS[name as ActionName]
   const { data, error } = schema.safeParse(request)
   const [issue] = error?.issues ?? []
-  if (issue) fail(describeIssue(issue, Object.keys(schema.shape)), issue.path[0]?.toString())
+  if (issue) fail(describeIssue(issue, request, Object.keys(schema.shape)), issue.path[0]?.toString())
   return (ACTIONS[name as ActionName] as (request: unknown, context: ActionContext) => unknown)(data, context)
 }
 
+/** The types of values, as zod calls them, in words. */
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'a list',
+  record: 'an object',
+}
+
 /** Describes an issue that has no message of its own. */
-function describeIssue(issue: $ZodIssue, fields: readonly string[]): string {
+function describeIssue(issue: $ZodIssue, request: unknown, fields: readonly string[]): string {
   const path = issue.path.join('.')
   switch (issue.code) {
     case 'unrecognized_keys':
@@ -193,7 +203,10 @@ function describeIssue(issue: $ZodIssue, fields: readonly string[]): string {
     case 'invalid_type':
       // zod's own message, which is longer when the process has loaded all of zod.
       if (!/^Invalid input(?:: expected |$)/.test(issue.message)) return issue.message
-      return path === '' ? 'Send a JSON object.' : `"${path}" must be a value of the type ${issue.expected}.`
+      if (path === '') return 'Send a JSON object.'
+      return Object.hasOwn(request as object, path) || issue.path.length > 1
+        ? `"${path}" must be ${TYPES[issue.expected] ?? issue.expected}.`
+        : `"${path}" is required.`
     case 'invalid_value':
       return `"${path}" must be one of: ${issue.values.join(', ')}.`
     default:

@@ -23,6 +23,10 @@ const RECORDS = {
   },
 }
 
+const KNOWN =
+  `The actions are: ${Object.keys(CONTROL_REQUESTS).join(', ')}. ` +
+  `The records are: ${Object.keys(RECORDS).join(', ')}.`
+
 /**
  * Responds to a request of a program under `/control/`: `POST` with the name of an action, or `GET` with the name of a record.
  * Actions take the same JSON as the page's actions.
@@ -36,7 +40,7 @@ export async function control(
 ): Promise<void> {
   const isRecord = Object.hasOwn(RECORDS, name)
   if (!isRecord && !Object.hasOwn(CONTROL_REQUESTS, name)) {
-    return sendJson(response, 404, { error: `There is no action "${name}".` })
+    return sendJson(response, 404, { error: `There is no action "${name}". ${KNOWN}` })
   }
   const allow = isRecord ? 'GET' : 'POST'
   if (request.method !== allow) return sendJson(response, 405, { error: `Use ${allow}.` }, { allow })

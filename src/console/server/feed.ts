@@ -140,10 +140,10 @@ export class Feed {
     this.#deliveries.set({ ...delivery, isFromConsole: true, isTest: true }, ++this.#revision)
   }
 
-  /** Removes the rows of a list. The page then loads all rows again. */
+  /** Removes the rows of a list, except for deliveries that are not finished. The page then loads all rows again. */
   empty(list: 'requests' | 'deliveries'): void {
     if (list === 'requests') this.#requests.clear()
-    else this.#deliveries.clear()
+    else this.#deliveries.clear(({ state }) => state === 'pending')
     this.#resetAt = ++this.#revision
     this.#stateChangedAt = this.#revision
   }

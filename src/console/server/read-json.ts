@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { ByteChunks } from '../../shared/byte-chunks.ts'
 
 /** Enough for a seed with thousands of users. */
 const MAX_BODY_BYTES = 64_000_000
@@ -11,16 +12,13 @@ export async function readJson(
   if (!/^application\/json\s*(?:;|$)/i.test(request.headers['content-type'] ?? '')) {
     return { status: 415, error: 'Send JSON, with the header content-type: application/json.' }
   }
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of request as AsyncIterable<Uint8Array>) {
-    size += chunk.length
-    // The rest is read and discarded: a client that is still sending would not see the response.
-    if (size <= MAX_BODY_BYTES) chunks.push(chunk)
-  }
-  if (size > MAX_BODY_BYTES) return { status: 413, error: `Send JSON of at most ${MAX_BODY_BYTES / 1e6} MB.` }
+  const body = new ByteChunks(MAX_BODY_BYTES)
+  let isComplete = true
+  // What exceeds the limit is read and discarded: a client that is still sending would not see the response.
+  for await (const chunk of request as AsyncIterable<Uint8Array>) isComplete = body.add(chunk)
+  if (!isComplete) return { status: 413, error: `Send JSON of at most ${MAX_BODY_BYTES / 1e6} MB.` }
   try {
-    return { value: JSON.parse(Buffer.concat(chunks).toString('utf8')) }
+    return { value: JSON.parse(new TextDecoder().decode(body.concat())) }
   } catch {
     return { status: 400, error: 'The body is not JSON.' }
   }

@@ -46,9 +46,13 @@ export class RecentRows<Value extends { readonly key: string }> {
     }
   }
 
-  clear(): void {
-    this.#entries.clear()
-    this.#size = 0
+  /** Removes all rows, except for those to keep. */
+  clear(isKept: (value: Value) => boolean = () => false): void {
+    for (const [key, { value, size }] of this.#entries) {
+      if (isKept(value)) continue
+      this.#entries.delete(key)
+      this.#size -= size
+    }
     this.#discarded = 0
   }
 }

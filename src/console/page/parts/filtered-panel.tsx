@@ -68,7 +68,9 @@ export function FilteredPanel<Row>({
       type="button"
       class="small"
       aria-label={`Clear the ${name}`}
-      onClick={() => run(() => perform('emptyList', { list: name }), 'The list is empty. The service keeps its state.')}
+      onClick={() =>
+        run(() => perform('emptyList', { list: name }), 'The list was cleared. Retries that wait and the state stay.')
+      }
     >
       Clear
     </button>

@@ -34,7 +34,7 @@ export function Request({ requestKey: key }: { requestKey: string }) {
           {request.durationMs !== undefined && ` · ${request.durationMs} ms`}
         </span>
       </p>
-      {isFromConsole && <p class="hint">Made with a button of this page, not by your code.</p>}
+      {isFromConsole && <p class="hint">Made by this page or under /control/, not by a call of your code.</p>}
       {reason && (
         <p class="callout">
           <strong>Refused:</strong> <Text>{reason}</Text>

@@ -101,7 +101,12 @@ const COLUMNS: Columns<DeliveryRow> = {
   next: [
     'Next attempt',
     ({ nextAttemptAt: at, attempts }) =>
-      at !== undefined && `in ${duration(at - serviceTime.value)}, ${attempts + 1} of 5`,
+      at !== undefined && (
+        <>
+          in {duration(at - serviceTime.value)}
+          <span class="attempt-number">, {attempts + 1} of 5</span>
+        </>
+      ),
   ],
   mark: [
     'Mark',
@@ -145,8 +150,15 @@ function TargetUrl({ url }: { url: string }) {
   )
 }
 
+interface DeliveryLinesProps {
+  readonly title: string
+  readonly rows: readonly DeliveryRow[]
+  /** Whether the item is itself a delivery, so that the filters of the list stay. */
+  readonly keepsFilters?: boolean
+}
+
 /** Links to deliveries that belong to an item; nothing without deliveries. */
-export const DeliveryLines = ({ title, rows }: { title: string; rows: readonly DeliveryRow[] }) =>
+export const DeliveryLines = ({ title, rows, keepsFilters = false }: DeliveryLinesProps) =>
   rows.length === 0 ? null : (
     <>
       <h3 class="minor">{title}</h3>
@@ -154,7 +166,7 @@ export const DeliveryLines = ({ title, rows }: { title: string; rows: readonly D
         {rows.slice(0, 20).map((row) => (
           <li class="row" key={row.key}>
             <StateBadge row={row} />
-            <Link to={linkTo(row)}>
+            <Link to={linkTo(row)} keepsFilters={keepsFilters}>
               <Text>{row.type}</Text>
             </Link>
             <span class="muted">

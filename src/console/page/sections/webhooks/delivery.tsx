@@ -47,7 +47,7 @@ export function Delivery({ deliveryKey: key }: { deliveryKey: string }) {
       )}
       <Redeliver row={row} />
       <Attempts delivery={row} made={delivery.attemptsMade} />
-      <DeliveryLines title="Other deliveries of this message" rows={others} />
+      <DeliveryLines title="Other deliveries of this message" rows={others} keepsFilters />
       <div class="minor-head">
         <h3 class="minor">Message</h3>
         <CopyButton text={delivery.body} label="Copy the exact bytes" />

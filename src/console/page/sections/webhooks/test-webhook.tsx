@@ -8,24 +8,18 @@ import { Form, SelectField, TextField } from '../../parts/form.tsx'
 import { Json } from '../../parts/json.tsx'
 import { Item } from '../../parts/panel.tsx'
 import { Text } from '../../parts/text.tsx'
-import { parameter } from '../../route.ts'
 
 /** The Test tool of the admin panel: sends a simulated `user_activity` to one URL, once. */
-export function TestWebhook() {
+export function TestWebhook({ hookId }: { hookId: string | undefined }) {
   const [sent, setSent] = useState<{ readonly url: string; readonly result: TestWebhookResult }>()
   const root = useRef<HTMLDivElement>(null)
   const targets = service.value.webhooks.flatMap(({ hook_id, urls }) => urls.map((url) => ({ hook_id, url })))
-  // The Test button of a webhook puts the webhook's ID in the address.
-  const asked = parameter('test')
-  const first = Math.max(
-    0,
-    targets.findIndex(({ hook_id }) => hook_id === asked),
-  )
+  const ofWebhook = targets.findIndex(({ hook_id }) => hook_id === hookId)
   const [chosen, setChosen] = useState<string>()
   useEffect(() => {
     setChosen(undefined)
     root.current?.querySelector('input')?.focus()
-  }, [asked])
+  }, [hookId])
   const test = async ({ account, target }: Readonly<Record<'account' | 'target', string>>) => {
     setSent(undefined)
     const { hook_id = '', url = '' } = targets[Number(target)] ?? {}
@@ -41,7 +35,7 @@ export function TestWebhook() {
             <SelectField
               name="target"
               label="URL"
-              value={chosen ?? String(first)}
+              value={chosen ?? String(Math.max(0, ofWebhook))}
               onChange={setChosen}
               options={targets.map(({ hook_id, url }, index) => [String(index), `${url} · ${hook_id}`])}
             />

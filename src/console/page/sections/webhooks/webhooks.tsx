@@ -58,7 +58,7 @@ function WebhookLine({ webhook }: { webhook: WebhookRecord }) {
       </span>
       <Badge tone={signed ? 'good' : 'warn'}>{signed ? 'signed' : secretMissing ? 'secret missing' : 'unsigned'}</Badge>
       <span class="row-buttons">
-        <Link to={`/webhooks/test?test=${encodeURIComponent(hook_id)}`} class="button small" label={`Test ${hook_id}`}>
+        <Link to={pathOf('webhooks', 'test', hook_id)} keepsFilters class="button small" label={`Test ${hook_id}`}>
           Test
         </Link>
         <Link to={pathOf('webhooks', 'edit', hook_id)} keepsFilters class="button small" label={`Edit ${hook_id}`}>
