@@ -56,8 +56,7 @@ const AWARDS = 40
 const CONCURRENCY = 4
 
 test.each([
-  // A request may start just before the tunnel of the previous one is free.
-  ['reuses its tunnels', 'keep-alive', 2 * CONCURRENCY],
+  ['reuses its tunnels', 'keep-alive', CONCURRENCY],
   ['opens at most one tunnel per award if the service closes each connection', 'close', AWARDS],
 ])('award %s, without a warning', async (_, connection, maxTunnels) => {
   const { cwd, env, targets } = await startService('service.invalid', (request, response) => {

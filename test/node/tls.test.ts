@@ -1,7 +1,9 @@
+import { once } from 'node:events'
 import http from 'node:http'
 import https from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { TLSSocket } from 'node:tls'
+import { Worker } from 'node:worker_threads'
 import { CampaignClient, NetworkError } from 'campaign-client'
 import { nodeTransport } from 'campaign-client/node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -119,6 +121,39 @@ describe('a client certificate', () => {
     expect(error).toBeInstanceOf(NetworkError)
     expect(server.seen).toEqual([])
   })
+})
+
+/** An https server in a thread. It responds while the event loop of the client is blocked, and names each connection. */
+const SERVER_THREAD = `
+  const { createServer } = require('node:https')
+  const { parentPort, workerData } = require('node:worker_threads')
+  let connections = 0
+  const server = createServer(workerData, (request, response) => {
+    response.setHeader('x-request-id', request.socket.number)
+    request.resume().on('end', () => response.end('{"success":true}'))
+  })
+  server.on('secureConnection', (socket) => (socket.number = ++connections))
+  server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port))`
+
+test('a slow event loop does not open more connections than there are concurrent writes', async () => {
+  const server = new Worker(SERVER_THREAD, { eval: true, workerData: await authority.issue('127.0.0.1') })
+  opened.push({ close: () => server.terminate() })
+  const [port] = await once(server, 'message')
+  const connections = new Set<string | undefined>()
+  const client = clientOf(`https://127.0.0.1:${port}/api/v1`, { ca: authority.cert, keepAlive: true }).with({
+    hooks: { onResponse: ({ headers }) => connections.add(headers['x-request-id']) },
+  })
+  // The responses have arrived when Node looks for the next event.
+  const block = () => {
+    for (const end = performance.now() + 3; performance.now() < end; );
+    blocking = setImmediate(block)
+  }
+  let blocking = setImmediate(block)
+  const writes = Array.from({ length: 4 }, async () => {
+    for (let nth = 0; nth < 20; nth++) await client.recordActionValue(value)
+  })
+  await Promise.all(writes).finally(() => clearImmediate(blocking))
+  expect(connections.size).toBe(4)
 })
 
 test('a call to an http server at an https address is not applied', async () => {

@@ -194,7 +194,10 @@ export class Exchange {
     const result = { status, header: headerOf(response), ...body }
     if (body.complete) {
       lastUsed.set(socket, performance.now())
-      this.#settle(result)
+      // Over TLS, Node may report the end of the write after the response, and only then returns the connection to the agent.
+      // Without the wait, the next request would open a connection.
+      if (this.#outgoing?.writableFinished) this.#settle(result)
+      else setImmediate(() => this.#settle(result))
       // The rest of the body is not read.
     } else this.#settleAndClose(result)
   }
