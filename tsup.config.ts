@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { defineConfig, type Options } from 'tsup'
 import { choiceOutputOf, entryPoints, outputOf, command as program, runtimeChoices } from './scripts/entry-points.ts'
 
@@ -9,8 +10,15 @@ const choices = Object.fromEntries(
   ]),
 )
 const { schemas = '', ...others } = entries
+const { homepage } = JSON.parse(readFileSync('package.json', 'utf8')) as { homepage?: string }
+
+/** The constants that the build writes into the code. */
+export const constants = (homepage: string | undefined): Record<string, string> => ({
+  HOMEPAGE: homepage === undefined ? 'undefined' : JSON.stringify(homepage.replace(/\/$/, '')),
+})
 
 const library: Options = {
+  define: constants(homepage),
   format: ['esm', 'cjs'],
   target: 'es2022',
   platform: 'neutral',

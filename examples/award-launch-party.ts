@@ -1,6 +1,8 @@
 /**
  * Awards XP to all guests of a party, once each:
  *
+ *   npm pkg set type=module
+ *   npm install tsx@4
  *   npx tsx award-launch-party.ts
  *
  * You can run the list again at any time, for example after a crash: each award

@@ -3,9 +3,11 @@
  * pg-boss in PostgreSQL. Every order gets its award once, even if a process is
  * killed.
  *
- *   npm install @hono/node-server@2 hono@4 pg@8 pg-boss@12
- *   DATABASE_URL=postgres://… CAMPAIGN_BASE_URL=… \
- *   CAMPAIGN_ACCESS_TOKEN=… npx tsx award-outbox.ts
+ *   npm pkg set type=module
+ *   npm install tsx@4 @hono/node-server@2 hono@4 pg@8 pg-boss@12
+ *   export DATABASE_URL=postgres://… CAMPAIGN_BASE_URL=… \
+ *     CAMPAIGN_ACCESS_TOKEN=…
+ *   npx tsx award-outbox.ts
  *   curl -d '{"wallet":"0x52908400098527886E0F7030069857D2E4169EE7","xp":50}' \
  *     http://127.0.0.1:3000/orders
  *

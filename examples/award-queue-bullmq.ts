@@ -1,7 +1,8 @@
 /**
  * Sends awards as jobs of BullMQ:
  *
- *   npm install bullmq@6 ioredis@6 pg@8
+ *   npm pkg set type=module
+ *   npm install tsx@4 bullmq@6 ioredis@6 pg@8
  *   REDIS_URL=redis://… DATABASE_URL=postgres://… \
  *     npx tsx award-queue-bullmq.ts
  *

@@ -1,7 +1,8 @@
 /**
  * Sends awards as jobs of pg-boss:
  *
- *   npm install pg@8 pg-boss@12
+ *   npm pkg set type=module
+ *   npm install tsx@4 pg@8 pg-boss@12
  *   DATABASE_URL=postgres://… npx tsx award-queue-pg-boss.ts
  *
  * Queue and ledger are in PostgreSQL. You can run several of these processes.

@@ -1,6 +1,8 @@
 /**
  * Single awards with a clear result, even after network errors:
  *
+ *   npm pkg set type=module
+ *   npm install tsx@4
  *   npx tsx award-with-reconciliation.ts
  *
  * The id of each award is derived from its campaign, reason and address. The

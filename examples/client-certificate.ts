@@ -2,7 +2,8 @@
  * A client with a client certificate, a private certificate authority and an
  * HTTP proxy:
  *
- *   npm install https-proxy-agent@9
+ *   npm pkg set type=module
+ *   npm install tsx@4 https-proxy-agent@9
  *   CAMPAIGN_BASE_URL=https://…/api/v1 CAMPAIGN_ACCESS_TOKEN=… \
  *     CAMPAIGN_PID=… CLIENT_CERT=client.pem CLIENT_KEY=client.key \
  *     PRIVATE_CA=ca.pem HTTPS_PROXY=http://proxy.example:3128 \

@@ -3,7 +3,8 @@
  * the progress of every member, compares it with the previous reading, and
  * counts the new completions. Run it every night:
  *
- *   npm install pg@8
+ *   npm pkg set type=module
+ *   npm install tsx@4 pg@8
  *   DATABASE_URL=postgres://… CAMPAIGN_BASE_URL=https://…/api/v1 \
  *     CAMPAIGN_ACCESS_TOKEN=… CAMPAIGN_PID=… \
  *     npx tsx find-missed-events.ts

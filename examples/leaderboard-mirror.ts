@@ -4,10 +4,11 @@
  * order. So the receiver does not add up XP: for each message it reads the
  * user's points again.
  *
- *   npm install @hono/node-server@2 hono@4 pg@8
- *   DATABASE_URL=postgres://… CAMPAIGN_WEBHOOK_SECRET=… \
- *   CAMPAIGN_BASE_URL=… CAMPAIGN_ACCESS_TOKEN=… \
- *     npx tsx leaderboard-mirror.ts
+ *   npm pkg set type=module
+ *   npm install tsx@4 @hono/node-server@2 hono@4 pg@8
+ *   export DATABASE_URL=postgres://… CAMPAIGN_WEBHOOK_SECRET=… \
+ *     CAMPAIGN_BASE_URL=… CAMPAIGN_ACCESS_TOKEN=…
+ *   npx tsx leaderboard-mirror.ts
  *
  * You can run several of these processes. After an outage, or every night, read
  * all points again, because some messages may never have arrived:

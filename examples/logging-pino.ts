@@ -1,7 +1,8 @@
 /**
  * Logs every attempt with pino, from the client's hooks:
  *
- *   npm install pino@10
+ *   npm pkg set type=module
+ *   npm install tsx@4 pino@10
  *   npx tsx logging-pino.ts
  *
  * Hooks never receive a token or a secret, so nothing has to be redacted.

@@ -1,7 +1,8 @@
 /**
  * Prometheus metrics of a client and a webhook receiver, from their hooks:
  *
- *   npm install prom-client@15
+ *   npm pkg set type=module
+ *   npm install tsx@4 prom-client@15
  *   npx tsx metrics-prometheus.ts
  *
  * Every label has few values. No label contains a user or a message, so the

@@ -2,7 +2,8 @@
  * A progress page for many concurrent readers, with Hono and lru-cache. All
  * readers of one user's page share one call to the service.
  *
- *   npm install hono@4 lru-cache@11
+ *   npm pkg set type=module
+ *   npm install tsx@4 hono@4 lru-cache@11
  *   npx tsx progress-page.ts
  *
  * The command shows the page with the local service. Import `progressPage` to

@@ -1,7 +1,8 @@
 /**
  * Sends all requests through an HTTP proxy:
  *
- *   npm install undici@7
+ *   npm pkg set type=module
+ *   npm install tsx@4 undici@7
  *   npx tsx proxy-dispatcher.ts
  *
  * The client accepts any `fetch`; this one is the `fetch` of the `undici`

@@ -1,6 +1,8 @@
 /**
  * The main features, from start to end:
  *
+ *   npm pkg set type=module
+ *   npm install tsx@4
  *   npx tsx quickstart.ts
  *
  * Starts the local service on loopback and sends every request to it.

@@ -1,6 +1,8 @@
 /**
  * Replaces the secret of a webhook without losing a message:
  *
+ *   npm pkg set type=module
+ *   npm install tsx@4
  *   npx tsx rotate-webhook-secret.ts
  *
  * The admin panel has one secret at a time. So the receivers must accept both

@@ -1,6 +1,8 @@
 /**
  * Tests of code that uses the client, without a network or an account:
  *
+ *   npm pkg set type=module
+ *   npm install tsx@4
  *   npx tsx --test testing-in-ci.test.ts
  *
  * The tests use node:test. Every other test runner works too.

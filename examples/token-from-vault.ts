@@ -1,6 +1,8 @@
 /**
  * Short-lived tokens from a vault:
  *
+ *   npm pkg set type=module
+ *   npm install tsx@4
  *   npx tsx token-from-vault.ts
  *
  * The client keeps a token until 30 s before it expires. Concurrent calls share

@@ -1,7 +1,8 @@
 /**
  * A span for each call and each attempt, from the client's hooks:
  *
- *   npm install @opentelemetry/api@1 \
+ *   npm pkg set type=module
+ *   npm install tsx@4 @opentelemetry/api@1 \
  *     @opentelemetry/context-async-hooks@2 @opentelemetry/sdk-trace-base@2
  *   npx tsx tracing-opentelemetry.ts
  *

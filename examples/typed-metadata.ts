@@ -1,7 +1,8 @@
 /**
  * Your own types for the metadata of tasks and quests:
  *
- *   npm install zod@4
+ *   npm pkg set type=module
+ *   npm install tsx@4 zod@4
  *   npx tsx typed-metadata.ts
  *
  * The owner of a campaign defines the fields of `meta`, so the client types it

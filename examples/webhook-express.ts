@@ -1,7 +1,8 @@
 /**
  * A webhook endpoint in an Express application. Other routes parse JSON.
  *
- *   npm install express@5
+ *   npm pkg set type=module
+ *   npm install tsx@4 express@5
  *   CAMPAIGN_WEBHOOK_SECRET=… npx tsx webhook-express.ts
  */
 import type { AddressInfo } from 'node:net'

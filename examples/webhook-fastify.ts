@@ -1,7 +1,8 @@
 /**
  * A webhook endpoint in a Fastify application.
  *
- *   npm install fastify@5
+ *   npm pkg set type=module
+ *   npm install tsx@4 fastify@5
  *   CAMPAIGN_WEBHOOK_SECRET=… npx tsx webhook-fastify.ts
  */
 import { createWebhookReceiver } from 'campaign-client/webhook'

@@ -3,7 +3,13 @@
  * balancer or a function URL.
  *
  * Bundle this file, set CAMPAIGN_WEBHOOK_SECRET, and choose `handler` as the
- * handler. Lambda environments do not share memory: set a shared `store`, from
+ * handler:
+ *
+ *   npm install esbuild@0.28
+ *   npx esbuild webhook-lambda.ts --bundle --platform=node --format=cjs \
+ *     --outfile=build/index.js
+ *
+ * Lambda environments do not share memory: set a shared `store`, from
  * `campaign-client/webhook/redis` or `campaign-client/webhook/postgres`.
  */
 import { createWebhookReceiver } from 'campaign-client/webhook'

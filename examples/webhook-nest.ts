@@ -1,8 +1,13 @@
 /**
  * A webhook endpoint in a NestJS application: one controller.
  *
- *   npm install @nestjs/common@12 @nestjs/core@12 reflect-metadata@0.2 @nestjs/platform-express@12 rxjs@7
+ *   npm pkg set type=module
+ *   npm install tsx@4 @nestjs/common@12 @nestjs/core@12 \
+ *     @nestjs/platform-express@12 reflect-metadata@0.2 rxjs@7
+ *   echo '{"compilerOptions":{"experimentalDecorators":true}}' >tsconfig.json
  *   CAMPAIGN_WEBHOOK_SECRET=… npx tsx webhook-nest.ts
+ *
+ * The projects of the Nest CLI have this tsconfig.json.
  */
 import 'reflect-metadata'
 import type { IncomingMessage, ServerResponse } from 'node:http'

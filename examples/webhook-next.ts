@@ -2,7 +2,7 @@
  * A webhook endpoint in a Next.js application. Save this file as
  * `app/webhooks/campaign/route.ts`.
  *
- *   CAMPAIGN_WEBHOOK_SECRET=… next start
+ *   CAMPAIGN_WEBHOOK_SECRET=… npx next start
  *
  * Next.js responds to other methods with 405 and does not parse the body. If it
  * runs in several processes or as functions, set a shared `store`, for example

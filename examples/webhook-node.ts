@@ -1,6 +1,8 @@
 /**
  * A webhook endpoint on Node, without a framework.
  *
+ *   npm pkg set type=module
+ *   npm install tsx@4
  *   CAMPAIGN_WEBHOOK_SECRET=… npx tsx webhook-node.ts
  */
 import { createServer } from 'node:http'

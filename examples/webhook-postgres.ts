@@ -2,7 +2,8 @@
  * A webhook receiver that adds the XP of every completed task to a balance in
  * PostgreSQL, exactly once.
  *
- *   npm install pg@8
+ *   npm pkg set type=module
+ *   npm install tsx@4 pg@8
  *   DATABASE_URL=postgres://… CAMPAIGN_WEBHOOK_SECRET=… \
  *     npx tsx webhook-postgres.ts
  *

@@ -2,9 +2,10 @@
  * A webhook receiver that adds messages to a queue and responds at once, and a
  * worker that handles them, with pg-boss in PostgreSQL.
  *
- *   npm install pg@8 pg-boss@12
- *   DATABASE_URL=postgres://… CAMPAIGN_WEBHOOK_SECRET=… \
- *     npx tsx webhook-queue.ts
+ *   npm pkg set type=module
+ *   npm install tsx@4 pg@8 pg-boss@12
+ *   export DATABASE_URL=postgres://… CAMPAIGN_WEBHOOK_SECRET=…
+ *   npx tsx webhook-queue.ts
  *
  * Set TEST_CAMPAIGN to the id of your test campaign, if you have one. The
  * messages of the panel's Test button then book nothing there.

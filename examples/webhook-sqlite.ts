@@ -2,6 +2,8 @@
  * A webhook receiver for one machine that adds the XP of every completed task
  * to a balance in SQLite, exactly once.
  *
+ *   npm pkg set type=module
+ *   npm install tsx@4
  *   CAMPAIGN_WEBHOOK_SECRET=… npx tsx webhook-sqlite.ts
  *
  * You can run several of these processes on the machine and stop any of them

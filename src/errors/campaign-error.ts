@@ -69,7 +69,11 @@ export type CampaignErrorCode =
   | 'discard_event'
   | LeaseErrorCode
 
-const PAGE = 'docs/error-codes.md#'
+/** `homepage` of package.json, or `undefined`. The build replaces it. */
+declare const HOMEPAGE: string | undefined
+
+/** The page of error codes: on the site, or in the installed package as long as there is no site. */
+const PAGE = typeof HOMEPAGE === 'string' ? `${HOMEPAGE}/error-codes#` : 'docs/error-codes.md#'
 
 /** Options of {@link CampaignError}. */
 export interface CampaignErrorInit {
@@ -95,6 +99,7 @@ export class CampaignError extends Error {
   /** @internal Identifies the class in every copy of the package. A minifier may change the name of the class. */
   static readonly brand: string = 'CampaignError'
 
+  /** Recognises errors of every loaded copy of the package. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     // A caller's subclass has no brand: compare its prototype.
     if (!Object.hasOwn(this, 'brand')) return Function.prototype[Symbol.hasInstance].call(this, value)
@@ -127,8 +132,8 @@ export class CampaignError extends Error {
   }
 
   /**
-   * The file and section of the package's docs that describe the code, such as `'docs/error-codes.md#rate_limited'`. The
-   * message ends with it.
+   * The section that describes the code and what to do: a URL, or a path in the package such as
+   * `'docs/error-codes.md#rate_limited'`. The message ends with it.
    */
   get docsPath(): string {
     return PAGE + this.code

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { CampaignError, type CampaignErrorCode } from 'campaign-client'
+import { build } from 'esbuild'
 import { expect, test } from 'vitest'
 import { pathTo } from '../../scripts/repository.ts'
+import { constants } from '../../tsup.config.ts'
 
 /** All codes. The compiler reports a missing or unknown code. */
 const codes = Object.keys({
@@ -50,6 +52,23 @@ test.each(codes)('an error with the code %s links to its section of the page', (
   const [file = '', anchor = ''] = docsPath.split('#')
   expect(readFileSync(pathTo(file), 'utf8')).toContain(`\n### ${anchor}\n`)
   expect(message).toBe(`a message (${docsPath})`)
+})
+
+test.each([
+  [undefined, 'docs/error-codes.md#timeout'],
+  ['https://docs.example', 'https://docs.example/error-codes#timeout'],
+  ['https://docs.example/client/', 'https://docs.example/client/error-codes#timeout'],
+])('a package with the homepage %s has errors that link to %s', async (homepage, link) => {
+  const { outputFiles } = await build({
+    entryPoints: [pathTo('src/errors/campaign-error.ts')],
+    define: constants(homepage),
+    format: 'esm',
+    write: false,
+  })
+  const code = Buffer.from(outputFiles[0]?.contents ?? []).toString('base64')
+  const built = await import(/* @vite-ignore */ `data:text/javascript;base64,${code}`)
+  const { message, docsPath } = new built.CampaignError('a message', { code: 'timeout' })
+  expect([message, docsPath]).toEqual([`a message (${link})`, link])
 })
 
 test("the message of a partner's own error class has no link", () => {

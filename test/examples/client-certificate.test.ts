@@ -1,45 +1,23 @@
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import https from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TLSSocket } from 'node:tls'
 import { promisify } from 'node:util'
-import { createCampaignService } from 'campaign-client/testing'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { TestAuthority } from '../node/certificates.ts'
 import { compiled } from '../support/compiled.ts'
 import { startConnectProxy } from '../support/connect-proxy.ts'
+import { listenWithMutualTls, type MutualTlsService } from '../support/mutual-tls.ts'
 
 let authority: TestAuthority
 beforeAll(async () => {
   authority = await TestAuthority.create()
 })
 
-/** Starts the local service behind TLS. It requires a certificate of the authority. */
-async function startService(): Promise<{ port: number; peers: string[] }> {
-  const local = createCampaignService()
-  const peers: string[] = []
-  const identity = await authority.issue('localhost')
-  const server = https.createServer(
-    { ...identity, ca: authority.cert, requestCert: true, rejectUnauthorized: true },
-    async (request, response) => {
-      peers.push(String((request.socket as TLSSocket).getPeerCertificate().subject.CN))
-      const { method = 'GET', url = '/', headers } = request
-      const answer = await local.fetch(`https://localhost${url}`, {
-        method,
-        headers: headers as Record<string, string>,
-      })
-      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text())
-    },
-  )
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  return { port: (server.address() as AddressInfo).port, peers }
+async function startService(): Promise<MutualTlsService> {
+  const service = await listenWithMutualTls(authority)
+  onTestFinished(service.close)
+  return service
 }
 
 const EXAMPLE = 'examples/client-certificate.ts'

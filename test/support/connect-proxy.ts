@@ -12,13 +12,24 @@ export interface ConnectProxy {
   received(): string
 }
 
-/**
- * Starts a proxy, which exists until the test ends. Every tunnel leads to this machine.
- *
- * @param options.status - refuses tunnels with this status, unless it is 200
- * @param options.port - the port to which tunnels lead; default: the requested port
- */
-export async function startConnectProxy(options: { status?: number; port?: number } = {}): Promise<ConnectProxy> {
+interface ConnectProxyOptions {
+  /** Refuses tunnels with this status, unless it is 200. */
+  readonly status?: number
+  /** The port to which tunnels lead. @defaultValue the requested port */
+  readonly port?: number
+}
+
+/** Starts a proxy, which exists until the test ends. Every tunnel leads to this machine. */
+export async function startConnectProxy(options: ConnectProxyOptions = {}): Promise<ConnectProxy> {
+  const { close, ...proxy } = await openConnectProxy(options)
+  onTestFinished(close)
+  return proxy
+}
+
+/** Like {@link startConnectProxy}, for programs without Vitest. */
+export async function openConnectProxy(
+  options: ConnectProxyOptions = {},
+): Promise<ConnectProxy & { close: () => void }> {
   const { status = 200, port } = options
   const targets: string[] = []
   let received = ''
@@ -40,6 +51,6 @@ export async function startConnectProxy(options: { status?: number; port?: numbe
     })
   })
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => void proxy.close())
-  return { host: `127.0.0.1:${(proxy.address() as AddressInfo).port}`, targets, received: () => received }
+  const { port: proxyPort } = proxy.address() as AddressInfo
+  return { host: `127.0.0.1:${proxyPort}`, targets, received: () => received, close: () => void proxy.close() }
 }
