@@ -21,6 +21,7 @@ export interface CallEvent {
 
 /** An attempt is about to be sent. */
 export interface RequestEvent extends CallEvent {
+  /** The HTTP method. */
   readonly method: 'GET' | 'POST'
   /** Path below the base URL, without the query. */
   readonly path: string
@@ -30,6 +31,7 @@ export interface RequestEvent extends CallEvent {
 
 /** A response with any status has arrived. */
 export interface ResponseEvent extends RequestEvent {
+  /** The HTTP status. */
   readonly status: number
   /** The time from sending the request to the last byte of the body, in milliseconds. */
   readonly durationMs: number
@@ -47,6 +49,7 @@ export interface RetryEvent extends RequestEvent {
 
 /** The data of a response does not fit its schema and is returned unchanged. */
 export interface InvalidResponseEvent extends CallEvent {
+  /** The HTTP status. */
   readonly status: number
   /** The first 20 issues, with paths from the root of the body. They contain no values. */
   readonly issues: readonly Issue[]
@@ -113,6 +116,7 @@ export type RetryDelay = (attempt: number, error: CampaignError) => number
 
 /** The second argument of a {@link FetchLike}. */
 export interface FetchLikeInit {
+  /** The HTTP method. */
   readonly method: 'GET' | 'POST'
   /** Keyed by lower-case name. Contains `authorization`: never log it. */
   readonly headers: Record<string, string>
@@ -123,12 +127,15 @@ export interface FetchLikeInit {
   readonly body?: string
   /** Aborts when the attempt times out or the call is aborted. The reason is always an `Error`. */
   readonly signal: AbortSignal
+  /** The client handles redirects itself. */
   readonly redirect: 'manual'
 }
 
 /** The members of a `Response` that the client reads. */
 export interface FetchLikeResponse {
+  /** The HTTP status. */
   readonly status: number
+  /** The headers of the response. */
   readonly headers: { get(name: string): string | null }
   /** Returns the body. Not called if `body` is a readable stream, as in a `Response`: the client reads the stream. */
   text(): Promise<string>

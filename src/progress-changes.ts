@@ -5,6 +5,7 @@ import { accepts, validate } from './schemas/validate.ts'
 
 /** A task, quest or challenge that is completed in the later reading but not in the earlier reading. */
 export interface CompletionChange {
+  /** Identifies the type of the change. */
   kind: 'task_completed' | 'quest_completed' | 'challenge_completed'
   /** ID of the task, quest or challenge. `kind` and `id` are the same in every reading that shows the completion. */
   id: string
@@ -18,6 +19,7 @@ export interface CompletionChange {
 
 /** A reward whose ID is not in the earlier reading. */
 export interface RewardChange {
+  /** Identifies the type of the change. */
   kind: 'reward_earned'
   /** Reward ID. It is the same in every reading that shows the reward. */
   id: string
@@ -41,22 +43,31 @@ export interface XpFigures {
 
 /** At least one of the four XP numbers changed. A number can be lower than before. */
 export interface XpChange {
+  /** Identifies the type of the change. */
   kind: 'xp_changed'
+  /** The XP in the earlier reading. */
   before: XpFigures
+  /** The XP in the later reading. */
   after: XpFigures
 }
 
 /** The user's rank in the campaign changed. The XP of other users can also change a rank. */
 export interface RankChange {
+  /** Identifies the type of the change. */
   kind: 'rank_changed'
+  /** The rank in the earlier reading. */
   before: number
+  /** The rank in the later reading. */
   after: number
 }
 
 /** The user's team changed. An empty string means no team. */
 export interface TeamChange {
+  /** Identifies the type of the change. */
   kind: 'team_changed'
+  /** The team in the earlier reading. */
   before: string
+  /** The team in the later reading. */
   after: string
 }
 

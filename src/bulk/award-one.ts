@@ -18,8 +18,7 @@ import { attemptAward, recordAttempt } from './verdict.ts'
  * It resolves to the final verdict, which may come from an earlier run of the job. After any error except
  * `InvalidRequestError` and `ConfigurationError`, the queue should run the job again: configure enough retries, with a
  * backoff.
- * API description: [POST /wallet/reward](/the-service#post-walletreward),
- * [Limits](/the-service#limits).
+ * See "POST /wallet/reward" and "Limits" in docs/the-service.md.
  *
  * @param client - makes the award with `rewardWallet`. The client's time limits, retries and guard apply
  * @param row - the award

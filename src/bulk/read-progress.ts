@@ -58,7 +58,7 @@ export interface ReadingProgress {
  * @throws RateLimitError when the service still responds with 429 after 30 pauses, or its `Retry-After` is more than 15 minutes
  * @throws the error of the list; the signal's reason at once after an abort
  *
- * API description: [GET /user/progress](/the-service#get-userprogress).
+ * See "GET /user/progress" in docs/the-service.md.
  */
 export function readProgress<User extends GetUserProgressRequest>(
   client: Pick<CampaignClient, 'getUserProgress'>,

@@ -27,8 +27,7 @@ import { CONTINUE, Run, type StopReason } from './run.ts'
  * - After a 403 or 404, the other rows of that campaign are not sent, and `complete` is false. Other campaigns continue.
  * - The run retries a row after a 429, and when its request could not be sent.
  *
- * API description: [POST /wallet/reward](/the-service#post-walletreward),
- * [Limits](/the-service#limits).
+ * See "POST /wallet/reward" and "Limits" in docs/the-service.md.
  *
  * @param client - makes the awards with `rewardWallet`. The client's time limits, retries and guard apply. The ledger
  *   records the address of a `CampaignClient`, and the issuer and subject of its token. It refuses a client

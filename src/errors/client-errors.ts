@@ -13,25 +13,37 @@ export {
 
 /** The call that an error belongs to. */
 export interface ErrorContext {
+  /** The method that failed. */
   operation?: string | undefined
+  /** The number of requests that the call sent. */
   attempts?: number | undefined
+  /** Set on errors of writes only. */
   outcome?: WriteOutcome | undefined
+  /** An error that is safe to print. */
   cause?: unknown
 }
 
 /** The issues of an error. The error keeps the first 20 issues and the number of further issues. */
 export interface IssuesInit {
+  /** The issues, with their paths. */
   issues: readonly Issue[]
+  /** The number of issues that are not in `issues`. */
   moreIssues?: number | undefined
 }
 
 /** Details of the response for an {@link ApiError}. */
 export interface ApiErrorInit extends ErrorContext {
+  /** The HTTP status. */
   status: number
+  /** The `error.code` of the standard envelope. */
   serviceCode?: number | undefined
+  /** The `error` of the response, if it is a string. */
   reason?: string | undefined
+  /** Headers that help to trace the response. */
   headers: Readonly<Record<string, string>>
+  /** The ID of the request in the logs of the service. */
   requestId?: string | undefined
+  /** `Retry-After` in milliseconds. */
   retryAfterMs?: number | undefined
 }
 

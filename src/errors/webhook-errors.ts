@@ -34,7 +34,7 @@ const REFUSALS: Readonly<Record<WebhookErrorCode, readonly [WebhookErrorStatus, 
  * Thrown by `parseWebhook` for a message that must not be handled. It contains no secret, no signature and no part of the
  * body, so it is safe to log.
  *
- * API description: [Signature](/the-service#signature), [Message](/the-service#message).
+ * See "Signature" and "Message" in docs/the-service.md.
  */
 export class WebhookError extends CampaignError {
   /** @internal */
@@ -59,7 +59,7 @@ export class WebhookError extends CampaignError {
  * A message differs from its documented shape: the service may have changed. The receiver passes it to `onError`, with the
  * stage `'message'`, and handles the message all the same. It contains no value of the message, so it is safe to log.
  *
- * API description: [Message](/the-service#message).
+ * See "Message" in docs/the-service.md.
  */
 export class WebhookShapeError extends CampaignError {
   /** @internal */
@@ -85,7 +85,7 @@ export class WebhookShapeError extends CampaignError {
  * Discards a message: throw it in a handler when a retry cannot help. The receiver responds with 200 and records the
  * message as done. After any other error of a handler, it responds with 500 and the service retries.
  *
- * API description: [Delivery and retries](/the-service#delivery-and-retries).
+ * See "Delivery and retries" in docs/the-service.md.
  *
  * @example
  * ```ts

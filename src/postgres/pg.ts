@@ -14,13 +14,17 @@ import {
 
 /** The methods of a `PoolClient` of `pg` that this package uses. */
 export interface PgClient {
+  /** Runs a statement. */
   query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
+  /** Adds an error listener. */
   on?(event: 'error', listener: (error: Error) => void): unknown
+  /** Removes an error listener. */
   off?(event: 'error', listener: (error: Error) => void): unknown
 }
 
 /** The members of a `Pool` of `pg` that this package uses. */
 export interface PgPool {
+  /** Runs a statement on any connection. */
   query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
   /** Called with a callback, which can add an error listener before the client fails. */
   connect(
@@ -28,6 +32,7 @@ export interface PgPool {
   ): void
   /** `max`: the maximum number of connections. */
   readonly options?: { readonly max?: number | undefined }
+  /** Returns the number of error listeners. */
   listenerCount?(event: 'error'): number
 }
 

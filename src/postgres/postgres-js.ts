@@ -15,7 +15,9 @@ import {
 
 /** The members of the `sql` of the `postgres` package that this package uses. */
 export interface PostgresSql<Transaction = unknown> {
+  /** Runs a statement. */
   unsafe(query: string, parameters?: (string | number | boolean)[]): PromiseLike<readonly unknown[]>
+  /** Runs a transaction. */
   begin(options: string, transaction: (sql: Transaction) => Promise<void>): Promise<unknown>
   /** `max`: the maximum number of connections. `prepare` must be `false`. */
   readonly options?: {

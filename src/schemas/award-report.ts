@@ -75,6 +75,7 @@ export interface RowProblem {
   readonly pid?: string
   /** The amount of XP, if it is a finite number. */
   readonly xp?: number
+  /** The row's verdict. */
   readonly verdict: Exclude<Verdict, 'awarded' | 'alreadyAwarded'>
   /**
    * The reason as a stable code: the code of the recorded failure (see {@link AwardFailure}), `'invalid_request'` for an

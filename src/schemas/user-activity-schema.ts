@@ -6,7 +6,7 @@ import { readUserActivity, type UserActivity } from './user-activity.ts'
  * Schema of the webhook message `UserActivity`, for stored messages. It reads a message as `parseWebhook` does: it accepts
  * the same messages and returns the same payload. To check that a message comes from the service, use `verifyWebhook`.
  *
- * API description: [Message](/the-service#message).
+ * See "Message" in docs/the-service.md.
  */
 export const userActivity: z.ZodMiniType<UserActivity, unknown> = z.pipe(
   z.unknown(),

@@ -10,7 +10,7 @@ export type EventCampaign = {
   name?: string
 }
 
-/** The task of a message. API description: [Message](/the-service#message). */
+/** The task of a message. See "Message" in docs/the-service.md. */
 export type EventAction = {
   /** Task ID. */
   id: string
@@ -67,7 +67,7 @@ export type QuestCompletedActivity = {
  * the service did not send it with its documented type; `wallet`, `email` and `team` are then empty. Undocumented fields are
  * kept, without types.
  *
- * API description: [Message](/the-service#message). It does not say which fields are required.
+ * See "Message" in docs/the-service.md. It does not say which fields are required.
  */
 export type UserActivity<
   Activity extends ActionCompletedActivity | QuestCompletedActivity = ActionCompletedActivity | QuestCompletedActivity,

@@ -5,16 +5,23 @@ export type SqliteValue = string | number | bigint | null | Uint8Array
 
 /** The part of a `StatementSync` of node:sqlite that this package uses. */
 export interface SqliteStatement {
+  /** Runs the statement, and returns the number of changed rows. */
   run(...values: SqliteValue[]): { readonly changes: number | bigint; readonly lastInsertRowid: number | bigint }
+  /** Returns the first row, or `undefined`. */
   get(...values: SqliteValue[]): unknown
+  /** Returns all rows. */
   all(...values: SqliteValue[]): unknown[]
+  /** Returns the rows one by one. */
   iterate(...values: SqliteValue[]): Iterator<unknown> & Iterable<unknown>
 }
 
 /** The part of a `DatabaseSync` of node:sqlite that this package uses. Every call blocks the event loop. */
 export interface SqliteDatabase {
+  /** Runs statements. */
   exec(sql: string): unknown
+  /** Compiles a statement. */
   prepare(sql: string): SqliteStatement
+  /** Closes the database. */
   close(): void
 }
 

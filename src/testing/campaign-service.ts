@@ -64,7 +64,7 @@ export interface CampaignService {
   /**
    * Registers a webhook, as the admin panel does. Replaces a webhook with the same `hook_id` (assumed) and drops its
    * pending deliveries to removed URLs.
-   * API description: [Webhook registration](/the-service#webhook-registration).
+   * See "Webhook registration" in docs/the-service.md.
    *
    * @throws TypeError when an option is unknown or wrong
    */
@@ -75,7 +75,7 @@ export interface CampaignService {
   readonly webhooks: readonly WebhookRecord[]
   /**
    * Sends an event to every matching webhook, signed if the webhook has a secret. The user's XP and progress do not
-   * change. API description: [Webhooks](/the-service#webhooks).
+   * change. See "Webhooks" in docs/the-service.md.
    *
    * @throws TypeError when an option is wrong, or names an unknown campaign, user, task or quest
    * @throws RangeError when `xp` is not finite
@@ -83,7 +83,7 @@ export interface CampaignService {
   emit(event: EmitOptions): EmittedMessage
   /**
    * Sends the `user_activity` message of the admin panel's Test button, once. Assumed: without retries, and without a
-   * record in `deliveries`. API description: [Test tool](/the-service#test-tool).
+   * record in `deliveries`. See "Test tool" in docs/the-service.md.
    *
    * Rejects with `TypeError` when an option is wrong, or names an unknown webhook, URL, campaign or user.
    */

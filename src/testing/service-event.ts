@@ -12,7 +12,9 @@ interface EventBase {
 
 /** The service responded to a request. Events for changes that the request made come first. */
 export interface RequestAnsweredEvent extends EventBase {
+  /** Identifies the type of the event. */
   readonly kind: 'request_answered'
+  /** The request. */
   readonly request: RequestRecord
   /** The response to the client; absent when a fault prevented a response. */
   readonly response?: ServiceResponse
@@ -20,6 +22,7 @@ export interface RequestAnsweredEvent extends EventBase {
 
 /** Entries, awards or values changed. */
 export interface StateChangedEvent extends EventBase {
+  /** Identifies the type of the event. */
   readonly kind: 'state_changed'
   /** The new and changed entries, and the new awards and values. */
   readonly changed: StateSnapshot
@@ -27,6 +30,7 @@ export interface StateChangedEvent extends EventBase {
 
 /** A delivery was queued, an attempt ended, or the delivery was dropped. */
 export interface DeliveryChangedEvent extends EventBase {
+  /** Identifies the type of the event. */
   readonly kind: 'delivery_changed'
   /** The delivery after the change. */
   readonly delivery: DeliveryRecord
@@ -34,14 +38,19 @@ export interface DeliveryChangedEvent extends EventBase {
 
 /** A webhook was registered, replaced or unregistered. */
 export interface WebhookChangedEvent extends EventBase {
+  /** Identifies the type of the event. */
   readonly kind: 'webhook_changed'
+  /** What happened to the webhook. */
   readonly change: WebhookChange
+  /** The webhook after the change. */
   readonly webhook: WebhookRecord
 }
 
 /** A fault was added, used by a request, or cancelled. */
 export interface FaultChangedEvent extends EventBase {
+  /** Identifies the type of the event. */
   readonly kind: 'fault_changed'
+  /** What happened to the fault. */
   readonly change: FaultChange
   /** The fault after the change. */
   readonly fault: FaultRecord
@@ -49,11 +58,13 @@ export interface FaultChangedEvent extends EventBase {
 
 /** A manual clock was moved; `at` is the new time. */
 export interface ClockMovedEvent extends EventBase {
+  /** Identifies the type of the event. */
   readonly kind: 'clock_moved'
 }
 
 /** The service was reset. */
 export interface ResetEvent extends EventBase {
+  /** Identifies the type of the event. */
   readonly kind: 'reset'
 }
 

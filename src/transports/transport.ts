@@ -1,5 +1,6 @@
 /** An HTTP request. It contains the bearer token: never log it. */
 export interface TransportRequest {
+  /** The HTTP method. */
   readonly method: 'GET' | 'POST'
   /** Absolute URL, including the query. */
   readonly url: string
@@ -82,6 +83,7 @@ const BRAND = '@@campaign-client/transport-error'
  * `instanceof` works across multiple loaded copies of the package.
  */
 export class TransportError extends Error {
+  /** Recognises errors of every loaded copy of the package. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     if (this !== TransportError) return Function.prototype[Symbol.hasInstance].call(this, value)
     return typeof value === 'object' && value !== null && Reflect.get(value, BRAND) === true

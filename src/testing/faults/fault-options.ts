@@ -30,6 +30,7 @@ interface ReplacementFault extends FaultTarget {
 
 /** Responds with the given status. */
 export interface StatusFault extends ReplacementFault {
+  /** Identifies the type of the fault. */
   kind: 'status'
   /** 200 to 599. @defaultValue 500 */
   status?: number | undefined
@@ -41,6 +42,7 @@ export interface StatusFault extends ReplacementFault {
 
 /** Responds with 200 and a body that is not JSON. */
 export interface GarbageFault extends ReplacementFault {
+  /** Identifies the type of the fault. */
   kind: 'garbage'
   /** The body. @defaultValue an HTML page */
   body?: string | undefined
@@ -48,11 +50,13 @@ export interface GarbageFault extends ReplacementFault {
 
 /** `reset`: closes the connection without a response. `hang`: keeps the connection open without a response. */
 export interface ConnectionFault extends ReplacementFault {
+  /** Identifies the type of the fault. */
   kind: 'reset' | 'hang'
 }
 
 /** Closes the connection after the request has taken effect: short for `reset` with `applied: true`. */
 export interface AppliedThenResetFault extends FaultTarget {
+  /** Identifies the type of the fault. */
   kind: 'applied_then_reset'
 }
 
@@ -61,6 +65,7 @@ export interface AppliedThenResetFault extends FaultTarget {
  * connection. `stall`: sends half of the body, then nothing. `misshapen`: sends JSON with the wrong fields.
  */
 export interface ResponseFault extends FaultTarget {
+  /** Identifies the type of the fault. */
   kind: 'truncate' | 'stall' | 'misshapen'
 }
 
@@ -87,11 +92,13 @@ interface DeliveryTarget extends FaultCount {
  * the next message to the same URL has been sent, or for 5 s. `bad_signature`: sends a signature that does not match.
  */
 export interface DeliveryFault extends DeliveryTarget {
+  /** Identifies the type of the fault. */
   kind: 'duplicate' | 'reorder' | 'bad_signature'
 }
 
 /** Delivers a webhook message late. */
 export interface DelayedDeliveryFault extends DeliveryTarget {
+  /** Identifies the type of the fault. */
   kind: 'delay'
   /** Milliseconds before the attempt, on the service's clock. @defaultValue 100 */
   delayMs?: number | undefined
@@ -99,6 +106,7 @@ export interface DelayedDeliveryFault extends DeliveryTarget {
 
 /** Leaves a field out of a webhook message and signs the rest. Messages without the field are not affected. */
 export interface MissingFieldFault extends DeliveryTarget {
+  /** Identifies the type of the fault. */
   kind: 'missing_field'
   /** Path of the field, for example `event.data.xp`. */
   field: string

@@ -38,7 +38,7 @@ export class HttpError extends Error {
 
 /**
  * Returns the standard error envelope, with `success: true` as in the published examples.
- * API description: [Errors](/the-service#errors).
+ * See "Errors" in docs/the-service.md.
  */
 export const standardError = (status: number): unknown => ({
   success: true,

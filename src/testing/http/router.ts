@@ -13,7 +13,7 @@ export interface RouterOptions {
 
 /**
  * The base path of all operations.
- * API description: [Base URL and version](/the-service#base-url-and-version).
+ * See "Base URL and version" in docs/the-service.md.
  */
 export const BASE_PATH = '/api/v1'
 

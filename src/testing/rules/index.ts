@@ -12,7 +12,7 @@ import { setReferrer } from './set-referrer.ts'
 import { setReferrerByRefId } from './set-referrer-by-ref-id.ts'
 import { updateUser } from './update-user.ts'
 
-/** The rule of each operation. API description: [Endpoints](/the-service#endpoints). */
+/** The rule of each operation. See "Endpoints" in docs/the-service.md. */
 export const rules: { readonly [Name in OperationName]: Rule<Name> } = {
   getUserProgress,
   rewardWallet,

@@ -18,7 +18,7 @@ export interface DeliveryAttempt extends PostResult {
 
 /**
  * The delivery of a message to one URL.
- * API description: [Delivery and retries](/the-service#delivery-and-retries).
+ * See "Delivery and retries" in docs/the-service.md.
  */
 export interface DeliveryRecord {
   /** ID of this delivery. */

@@ -20,6 +20,7 @@ interface UserEventOptions extends EntryOptions {
 /** Options of `service.emit`. */
 export type EmitOptions =
   | (UserEventOptions & {
+      /** Identifies the type of the message. */
       kind: 'action_completed'
       /** Task ID. */
       aid: string

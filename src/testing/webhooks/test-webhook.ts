@@ -22,7 +22,7 @@ export interface TestWebhookOptions {
 
 /**
  * The result of the admin panel's Test button, with the panel's field names.
- * API description: [Test tool](/the-service#test-tool).
+ * See "Test tool" in docs/the-service.md.
  */
 export interface TestWebhookResult {
   /** Whether there was a response, with any status. */

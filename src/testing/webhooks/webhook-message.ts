@@ -15,7 +15,7 @@ export interface MessageDraft {
 export const USER_ACTIVITY = 'user_activity'
 
 /**
- * Returns the message of an event. API description: [Message](/the-service#message).
+ * Returns the message of an event. See "Message" in docs/the-service.md.
  *
  * The API description does not show the messages of quests and rewards. Assumed: a quest has `action.type` `quest`; a reward has
  * the scope `user_activity`, because the API description lists claiming a reward as an activity.
@@ -85,7 +85,7 @@ export function serializeMessage({ payload }: MessageDraft, ids: IdGenerator): {
 
 /**
  * Returns the signature of a payload, or `undefined` for a webhook without a secret.
- * API description: [Signature](/the-service#signature).
+ * See "Signature" in docs/the-service.md.
  */
 export const signatureOf = ({ secret }: Webhook, body: string): string | undefined =>
   secret === undefined ? undefined : signWebhook(secret, body)

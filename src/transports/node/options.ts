@@ -2,9 +2,13 @@ import type { Transport } from '../transport.ts'
 
 /** An `http.Agent` or `https.Agent` of Node, or a subclass. A structural type, so that Node's types are not needed. */
 export interface NodeAgent {
+  /** Maximum number of connections to one host. */
   readonly maxSockets: number
+  /** The requests that wait for a connection. */
   readonly requests: object
+  /** The connections in use. */
   readonly sockets: object
+  /** Closes the connections. */
   destroy(): void
 }
 

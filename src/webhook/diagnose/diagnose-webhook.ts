@@ -19,7 +19,7 @@ import { jsonSerializations } from './json-serializations.ts'
  * `verifyWebhook` to accept messages. Findings contain no secret, no signature and no part of the body: they are safe to
  * print.
  *
- * API description: [Signature](/the-service#signature).
+ * See "Signature" in docs/the-service.md.
  *
  * @param secret - as for `verifyWebhook`
  * @param rawBody - as for `verifyWebhook`; a parsed body is diagnosed too

@@ -23,6 +23,7 @@ export type FindingCode = keyof typeof MESSAGES
 
 /** One cause, and a suggested fix. */
 export interface Finding {
+  /** Identifies the cause. */
   code: FindingCode
   /** Contains no secret, no signature and no part of the body. */
   message: string

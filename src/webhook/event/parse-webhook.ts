@@ -9,7 +9,9 @@ import { toEvent, type WebhookEvent } from './webhook-event.ts'
 /** The result of {@link safeParseWebhook}. */
 export type WebhookResult =
   | {
+      /** The signature is valid, and the message has an `id`. */
       ok: true
+      /** The message. */
       event: WebhookEvent
       /** The index of the secret that signed the message. While you replace a secret, it shows which secret is in use. */
       secretIndex: number
@@ -27,7 +29,7 @@ const MAX_JSON_DEPTH = 1000
  * `unknown`. Undocumented fields are kept. `__proto__` is removed, because copying it would replace a prototype. A byte order
  * mark is part of the signed bytes and is not parsed.
  *
- * API description: [Signature](/the-service#signature), [Message](/the-service#message).
+ * See "Signature" and "Message" in docs/the-service.md.
  *
  * @param secret - as for `verifyWebhook`
  * @param rawBody - as for `verifyWebhook`
@@ -50,7 +52,7 @@ export function parseWebhook(secret: WebhookSecret, rawBody: RawBody, header: Si
 /**
  * Verifies a message like `parseWebhook`, and returns a refusal instead of throwing it.
  *
- * API description: [Signature](/the-service#signature), [Message](/the-service#message).
+ * See "Signature" and "Message" in docs/the-service.md.
  *
  * @param secret - as for `verifyWebhook`
  * @param rawBody - as for `verifyWebhook`

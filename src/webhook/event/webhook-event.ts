@@ -19,17 +19,25 @@ interface EventBase {
 
 /** A user completed a task. */
 export interface ActionCompletedEvent extends EventBase {
+  /** Identifies the type of the event. */
   kind: 'action_completed'
+  /** `scope` of the message. */
   scope: 'user_activity'
+  /** `event.type` of the message. */
   type: 'action_completed'
+  /** The message. */
   payload: UserActivity<ActionCompletedActivity>
 }
 
 /** A user completed a quest. */
 export interface QuestCompletedEvent extends EventBase {
+  /** Identifies the type of the event. */
   kind: 'quest_completed'
+  /** `scope` of the message. */
   scope: 'user_activity'
+  /** `event.type` of the message. */
   type: 'quest_completed'
+  /** The message. */
   payload: UserActivity<QuestCompletedActivity>
 }
 
@@ -38,6 +46,7 @@ export interface QuestCompletedEvent extends EventBase {
  * second case it has `issues`. Its signature is verified too.
  */
 export interface UnknownEvent extends EventBase {
+  /** Identifies the type of the event. */
   kind: 'unknown'
   /** `scope` of the message, if that is a string. */
   scope?: string
@@ -51,7 +60,7 @@ export interface UnknownEvent extends EventBase {
  * A verified message. This package adds `kind`: `switch (event.kind)` narrows `payload`. A message of a future type has the
  * kind `unknown`.
  *
- * API description: [Message](/the-service#message).
+ * See "Message" in docs/the-service.md.
  */
 export type WebhookEvent = ActionCompletedEvent | QuestCompletedEvent | UnknownEvent
 
@@ -102,7 +111,7 @@ export function toEvent(message: Record<string, unknown> & { id: string }): Webh
  *
  * Log such a message. Do not skip it in a campaign with real users, because a real message might have the fields too.
  *
- * API description: [Test tool](/the-service#test-tool).
+ * See "Test tool" in docs/the-service.md.
  *
  * @example
  * ```ts

@@ -101,7 +101,7 @@ export interface WebhookReceiver {
  * app.post('/webhooks/campaign', receiver.node)
  * ```
  *
- * API description: [Signature](/the-service#signature), [Delivery and retries](/the-service#delivery-and-retries). Assumed: the
+ * See "Signature" and "Delivery and retries" in docs/the-service.md. Assumed: the
  * service retries after any response other than 2xx and after a timeout, and each delay starts with the previous attempt.
  *
  * @throws TypeError when an option is missing, misspelt or of the wrong type, or a secret is unusable

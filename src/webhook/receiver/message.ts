@@ -17,7 +17,7 @@ import type { ReceiverSettings } from './options.ts'
 import type { ReceiverReports } from './reports.ts'
 import type { WebhookRejectionReason } from './responses.ts'
 
-/** The header of the signature. API description: [Signature](/the-service#signature). */
+/** The header of the signature. See "Signature" in docs/the-service.md. */
 export const SIGNATURE_HEADER = 'x-service-signature'
 
 /** A request, independent of the framework. */

@@ -44,6 +44,7 @@ export type WebhookHandler = (event: WebhookEvent, context: WebhookHandlerContex
 
 /** A request whose response was not 200. Contains no secret. */
 export interface WebhookRejection {
+  /** Why the request was refused. */
   reason: WebhookRejectionReason
   /** The HTTP status of the response. */
   status: number
@@ -75,6 +76,7 @@ export interface WebhookHandled {
   kind: WebhookEvent['kind']
   /** The `endpoint` of the receiver. */
   endpoint: string
+  /** How the handler ended. */
   outcome: WebhookHandledOutcome
   /** From the arrival of the request to the start of the handler, in milliseconds. */
   waitedMs: number
@@ -109,6 +111,7 @@ export type WebhookErrorStage =
 
 /** The second argument of `onError`. Contains no secret. */
 export interface WebhookErrorContext {
+  /** The origin of the error. */
   stage: WebhookErrorStage
   /** The `endpoint` of the receiver. */
   endpoint: string

@@ -32,7 +32,7 @@ export type ClaimResult = { state: 'claimed'; token: string } | { state: 'done' 
  *
  * Keys are text of at most 512 characters (1 536 bytes as UTF-8), without NUL, line breaks or lone surrogates.
  *
- * API description: [Delivery and retries](/the-service#delivery-and-retries). A message is delivered up to five times, and
+ * See "Delivery and retries" in docs/the-service.md. A message is delivered up to five times, and
  * several endpoints get the same message, so a key contains the endpoint and the id.
  */
 export interface DeliveryStore {

@@ -38,7 +38,7 @@ interface Entry {
  * was removed is handled again when it is sent again. Current claims are never removed. When all entries are current
  * claims, `claim` rejects, and the receiver responds with 503, so that the service retries.
  *
- * API description: [Delivery and retries](/the-service#delivery-and-retries).
+ * See "Delivery and retries" in docs/the-service.md.
  *
  * @returns a store whose methods reject with `TypeError` for an empty key, or a lease or retention that is not a positive
  *   number of milliseconds

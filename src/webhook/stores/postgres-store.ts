@@ -143,7 +143,7 @@ export interface PostgresStore<Transaction> extends DeliveryStore {
  *
  * Expired rows stay until you call {@link PostgresStore.prune}.
  *
- * API description: [Delivery and retries](/the-service#delivery-and-retries).
+ * See "Delivery and retries" in docs/the-service.md.
  *
  * @param database - a `Pool` of `pg`, or the `sql` of `postgres` with `prepare: false`
  * @returns a store. Its methods reject with the error of the client when the database is unreachable or the table does not

@@ -13,6 +13,7 @@ import { type ClaimResult, type DeliveryStore, requireKey, requireMilliseconds }
  * `createClient`, `createClientPool` or `createCluster`.
  */
 export interface NodeRedisClient {
+  /** Runs a Lua script. */
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>
   /** The upper-case method identifies a client of this package. */
   EVAL(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>
@@ -20,6 +21,7 @@ export interface NodeRedisClient {
 
 /** The methods of a client of the `ioredis` package (`Redis` or `Cluster`) that `redisStore` uses. */
 export interface IoredisClient {
+  /** Runs a Lua script. */
   eval(script: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>
   /** This method identifies a client of ioredis. */
   defineCommand(name: string, definition: { lua: string; numberOfKeys?: number }): void
@@ -110,9 +112,9 @@ return 1`
  * message twice does harm, use `runOnce` of the PostgreSQL store.
  *
  * Configure the client not to queue commands while it is disconnected, and to detect a connection that no longer responds:
- * see [Webhook stores](/webhook-stores#redis). Do not set `socketTimeout` of redis.
+ * see "Redis" in docs/webhook-stores.md. Do not set `socketTimeout` of redis.
  *
- * API description: [Delivery and retries](/the-service#delivery-and-retries).
+ * See "Delivery and retries" in docs/the-service.md.
  *
  * @param client - a client of `redis` 4–6 (`createClient`, `createClientPool`, `createCluster`) or `ioredis` (`Redis`,
  *   `Cluster`)

@@ -144,7 +144,7 @@ CREATE INDEX IF NOT EXISTS "${table}_expires_at" ON "${table}" (expires_at);`
  * When another connection holds the lock, the store tries again for 5 s, without blocking the event loop, whatever the
  * timeout of your database. The clock is the clock of the machine. Expired rows stay until you call {@link SqliteStore.prune}.
  *
- * API description: [Delivery and retries](/the-service#delivery-and-retries).
+ * See "Delivery and retries" in docs/the-service.md.
  *
  * @param database - the path of a file on a local filesystem, or your own database
  * @returns a store. Its methods reject with the error of SQLite when the database cannot be used, and with `TypeError` for an

@@ -29,7 +29,7 @@ export type SignatureFailure = 'missing_signature' | 'malformed_signature' | 'si
  *
  * The signature contains no time, so a captured message stays valid: remember the ids of handled messages.
  *
- * API description: [Signature](/the-service#signature).
+ * See "Signature" in docs/the-service.md.
  *
  * @param secret - the secret of the webhook, or a list of one to five secrets while you replace it
  * @param rawBody - the body exactly as it arrived. A parsed body returns `false`, and warns once per process.
@@ -59,7 +59,7 @@ const PARSED_BODY =
 /**
  * Returns the signature that the service would send with a body. For tests, and for messages that you send yourself.
  *
- * API description: [Signature](/the-service#signature).
+ * See "Signature" in docs/the-service.md.
  *
  * @param secret - one secret. A list of several secrets is refused.
  * @param rawBody - the bytes to sign; a string is signed as its UTF-8 bytes

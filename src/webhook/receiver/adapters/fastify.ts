@@ -5,29 +5,40 @@ import { discardRest, isEmpty, lengthHeader, type NodeReadable, type NodeRequest
 
 /** The members of a Fastify request that the plugin uses. */
 export interface FastifyWebhookRequest {
+  /** The HTTP method. */
   readonly method: string
+  /** The headers, with lower-case names. */
   readonly headers: NodeRequest['headers']
+  /** Node's request. */
   readonly raw: NodeReadable
+  /** The body that a parser has set. */
   readonly body?: unknown
 }
 
 /** The members of a Fastify reply that the plugin uses. */
 export interface FastifyWebhookReply {
+  /** Sets the HTTP status. */
   code(status: number): unknown
+  /** Sets a header. */
   header(name: string, value: string): unknown
+  /** Sends the response. */
   send(body: string): unknown
 }
 
 /** The members of a Fastify instance that the plugin uses. */
 export interface FastifyScope {
+  /** Removes the parsers of bodies. */
   removeAllContentTypeParsers(): unknown
+  /** Adds a parser of bodies. */
   addContentTypeParser(
     contentType: string,
     parser: (request: unknown, payload: NodeReadable, done: (error: Error | null, body?: unknown) => void) => void,
   ): unknown
+  /** Sets the function that responds to errors. */
   setErrorHandler(
     handler: (error: Error, request: FastifyWebhookRequest, reply: FastifyWebhookReply) => Promise<unknown>,
   ): unknown
+  /** Adds a route for all methods. */
   all(path: string, handler: (request: FastifyWebhookRequest, reply: FastifyWebhookReply) => Promise<unknown>): unknown
 }
 

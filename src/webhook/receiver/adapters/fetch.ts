@@ -4,6 +4,7 @@ import type { Receiver } from '../receiver.ts'
 
 /** The context of a runtime, such as `ctx` of Workers. `waitUntil` keeps the runtime alive after the response. */
 export interface WaitUntilContext {
+  /** Keeps the runtime alive until the promise settles. */
   waitUntil(work: Promise<unknown>): void
 }
 

@@ -8,10 +8,15 @@ import type { WebhookResponse } from '../responses.ts'
  * `@types/aws-lambda` are compatible.
  */
 export interface LambdaHttpEvent {
+  /** The HTTP method (payload 1.0 and load balancers). */
   httpMethod?: string | undefined
+  /** The headers. */
   headers?: Readonly<Record<string, string | undefined>> | null | undefined
+  /** The headers, with all values of each. */
   multiValueHeaders?: Readonly<Record<string, readonly string[] | undefined>> | null | undefined
+  /** The body: text or base64. */
   body?: string | null | undefined
+  /** Whether the body is base64. */
   isBase64Encoded?: boolean | undefined
   /** The receiver uses `http.method` (payload 2.0) and `elb`. */
   requestContext?: object | undefined
@@ -19,17 +24,23 @@ export interface LambdaHttpEvent {
 
 /** The members of the Lambda context that the receiver uses. */
 export interface LambdaContext {
+  /** Returns the time left for the invocation, in milliseconds. */
   getRemainingTimeInMillis?(): number
 }
 
 /** The response. A load balancer with multi-value headers gets `multiValueHeaders`, because it ignores `headers`. */
 export interface LambdaHttpResult {
+  /** The HTTP status. */
   statusCode: number
   /** Load balancers only. */
   statusDescription?: string
+  /** The headers. */
   headers?: Record<string, string>
+  /** The headers, for a load balancer with multi-value headers. */
   multiValueHeaders?: Record<string, string[]>
+  /** The body. */
   body: string
+  /** Always false: the body is text. */
   isBase64Encoded: boolean
 }
 

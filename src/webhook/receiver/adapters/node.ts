@@ -15,31 +15,49 @@ import type { WebhookResponse } from '../responses.ts'
 
 /** The members of a Node readable stream that the receiver uses. Projects without Node's types can compile this type. */
 export interface NodeReadable {
+  /** Whether the stream was closed. */
   readonly destroyed?: boolean
+  /** Whether the stream was read. */
   readonly readableDidRead?: boolean
+  /** Whether the stream was read to its end. */
   readonly readableEnded?: boolean
+  /** Whether the stream is being read. */
   readonly readableFlowing?: boolean | null
+  /** Adds a listener. */
   on(event: string, listener: (...values: unknown[]) => void): unknown
+  /** Removes a listener. */
   removeListener(event: string, listener: (...values: unknown[]) => void): unknown
+  /** Returns the number of listeners. */
   listenerCount?(event: string): number
+  /** Reads a chunk. */
   read?(): unknown
+  /** Discards the data that nobody reads. */
   resume(): unknown
+  /** Closes the stream. */
   destroy(): unknown
 }
 
 /** The members of an `IncomingMessage` that the receiver uses. Requests of Express, Nest and http2 have them too. */
 export interface NodeRequest extends NodeReadable {
+  /** The HTTP method. */
   readonly method?: string | undefined
+  /** The headers, with lower-case names. */
   readonly headers: { readonly [name: string]: string | string[] | undefined }
+  /** The body that a parser has set. */
   readonly body?: unknown
+  /** The bytes of the body, if the platform keeps them. */
   readonly rawBody?: unknown
 }
 
 /** The members of a `ServerResponse` that the receiver uses. */
 export interface NodeResponse {
+  /** The HTTP status. */
   statusCode: number
+  /** Whether the headers were sent. */
   readonly headersSent: boolean
+  /** Sets a header. */
   setHeader(name: string, value: string): unknown
+  /** Sends the response. */
   end(body: string): unknown
 }
 
