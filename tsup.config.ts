@@ -17,7 +17,14 @@ export const constants = (homepage: string | undefined): Record<string, string> 
   HOMEPAGE: homepage === undefined ? 'undefined' : JSON.stringify(homepage.replace(/\/$/, '')),
 })
 
+/** Removes the comments above members of classes, which esbuild keeps. The declarations have those of the public API. */
+const removeComments: NonNullable<Options['plugins']>[number] = {
+  name: 'remove-comments',
+  renderChunk: (code) => ({ code: code.replaceAll(/^[ \t]*\/\*\*[\s\S]*?\*\/\n/gm, '') }),
+}
+
 const library: Options = {
+  plugins: [removeComments],
   define: constants(homepage),
   format: ['esm', 'cjs'],
   target: 'es2022',

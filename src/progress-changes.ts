@@ -78,13 +78,6 @@ export type ProgressChange = CompletionChange | RewardChange | XpChange | RankCh
  * Returns the changes between two readings of a user's progress. It finds completions that no webhook reported, for
  * instance because the receiver was down. It sends nothing, stores nothing and changes neither reading.
  *
- * ```ts
- * const after = await client.getUserProgress({ account: 'ada', platform: 'discord', pid: 'demo' })
- * for (const change of progressChanges(before, after)) {
- *   if (change.kind === 'task_completed') console.log(change.id)
- * }
- * ```
- *
  * The changes are in this order: completed tasks, quests, challenges and earned rewards, each in the order of `after`;
  * then at most one each of `xp_changed`, `rank_changed` and `team_changed`. No change is returned twice, even if a list
  * contains an ID twice.
@@ -105,6 +98,14 @@ export type ProgressChange = CompletionChange | RewardChange | XpChange | RankCh
  * @throws InvalidRequestError when a reading does not have the shape of {@link UserProgress}, or when the `id` of the
  *   readings differs, because they belong to two users or two campaigns. The paths of its `issues` start with `'before'` or
  *   `'after'`
+ *
+ * @example
+ * ```ts
+ * const after = await client.getUserProgress({ account: 'ada', platform: 'discord', pid: 'demo' })
+ * for (const change of progressChanges(before, after)) {
+ *   if (change.kind === 'task_completed') console.log(change.id)
+ * }
+ * ```
  */
 export function progressChanges(before: UserProgress | null | undefined, after: UserProgress): ProgressChange[] {
   const earlier = before === undefined || before === null ? undefined : read('before', before)

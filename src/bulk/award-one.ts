@@ -11,10 +11,6 @@ import { attemptAward, recordAttempt } from './verdict.ts'
  * Makes one award. Call it in a job of a queue such as pg-boss, BullMQ or Temporal. The queue may run the job again at any
  * time, even while another process still works on it: the shared ledger allows one attempt at a time.
  *
- * ```ts
- * await boss.work('awards', async ([job]) => awardOne(client, job.data, { ledger }))
- * ```
- *
  * It resolves to the final verdict, which may come from an earlier run of the job. After any error except
  * `InvalidRequestError` and `ConfigurationError`, the queue should run the job again: configure enough retries, with a
  * backoff.
@@ -22,6 +18,7 @@ import { attemptAward, recordAttempt } from './verdict.ts'
  *
  * @param client - makes the award with `rewardWallet`. The client's time limits, retries and guard apply
  * @param row - the award
+ * @param options - the ledger, and how to confirm an award
  * @returns the verdict
  * @throws AwardUnsettledError when there is no verdict yet: run the job again
  * @throws InvalidRequestError when an argument or the row is invalid, the guard forbids the row, or its id belongs to
@@ -29,6 +26,11 @@ import { attemptAward, recordAttempt } from './verdict.ts'
  * @throws AccessTokenError when the client gets no access token before the award is claimed: run the job again
  * @throws ConfigurationError when the ledger belongs to another service, token or version
  * @throws the database's error when the ledger can't be reached: run the job again
+ *
+ * @example
+ * ```ts
+ * await boss.work('awards', async ([job]) => awardOne(client, job.data, { ledger }))
+ * ```
  */
 export async function awardOne(
   client: Pick<CampaignClient, 'rewardWallet'>,

@@ -33,12 +33,6 @@ export interface ReadingProgress {
  * Reads the progress of many users with `getUserProgress`, several at once. Iterate over the result: it has one element per
  * user, in the order in which the calls end. Nothing is sent before the first iteration.
  *
- * ```ts
- * for await (const { user, progress, error } of readProgress(client, users)) {
- *   console.log(user.account, progress?.total ?? error.code)
- * }
- * ```
- *
  * - It pauses as `rewardWallets` does: after a 429, and after three consecutive calls without a response.
  * - If a call fails for a temporary reason (no response, 408, 5xx), the user is read again after all others, at most twice.
  *   Then the element has the `error`. A 429 does not count: the user is read again after the pause.
@@ -46,19 +40,25 @@ export interface ReadingProgress {
  * - If you process the elements slowly, at most `concurrency` results wait for you.
  * - `break` aborts the calls in flight.
  *
+ * See "GET /user/progress" in docs/the-service.md.
+ *
  * @param client - reads each user with `getUserProgress`. The client's time limits and retries apply
  * @param users - any iterable or async iterable of objects with `account`, `platform` and `pid`. It is read on demand. Each
  *   element has the same object as `user`, so it may have more fields, such as your own ID
- * @throws InvalidRequestError when an argument is wrong: users that can't be iterated, an unknown option
- *
- * The iteration throws these errors, after the results of the calls in flight:
- *
+ * @param options - the concurrency, a signal and a progress callback
+ * @throws InvalidRequestError when an argument is wrong: users that can't be iterated, an unknown option. The iteration
+ *   throws the other errors, after the results of the calls in flight
  * @throws UnauthorizedError | AccessTokenError | ConfigurationError when all calls would fail
  * @throws NetworkError | TimeoutError when the service is unreachable after three pauses
  * @throws RateLimitError when the service still responds with 429 after 30 pauses, or its `Retry-After` is more than 15 minutes
  * @throws the error of the list; the signal's reason at once after an abort
  *
- * See "GET /user/progress" in docs/the-service.md.
+ * @example
+ * ```ts
+ * for await (const { user, progress, error } of readProgress(client, users)) {
+ *   console.log(user.account, progress?.total ?? error.code)
+ * }
+ * ```
  */
 export function readProgress<User extends GetUserProgressRequest>(
   client: Pick<CampaignClient, 'getUserProgress'>,

@@ -41,14 +41,15 @@ const HASH_LENGTH = 40
  *
  * The id is `v1-` and the first 40 hex digits of a SHA-256. The hashed texts are `v1`, the `pid`, the address in lower
  * case, and the trimmed reason in NFC. Each text is encoded as a netstring: its length in UTF-8 bytes, a colon, the text, a
- * comma. The guide, “Bulk awards”, has test vectors. See "Limits" in docs/the-service.md.
- *
- * ```ts
- * const id = rewardId({ pid: 'demo', address: '0x52908400098527886E0F7030069857D2E4169EE7', reason: 'launch party' })
- * console.log(id) // → v1-…
- * ```
+ * comma. docs/bulk-awards.md has test vectors. See "Limits" in docs/the-service.md.
  *
  * @throws InvalidRequestError when a part is missing or empty, or the address is malformed
+ *
+ * @example
+ * ```ts
+ * const id = rewardId({ pid: 'demo', address: '0x52908400098527886E0F7030069857D2E4169EE7', reason: 'launch party' })
+ * console.log(id) // → v1-7a03af3ae8af538af8aad61bd35874ee2989d024
+ * ```
  */
 export function rewardId(parts: RewardIdParts): string {
   const checked = validate(rewardIdParts, parts)

@@ -16,11 +16,6 @@ import { CONTINUE, Run, type StopReason } from './run.ts'
  * once, so an award with an unknown outcome is sent again with the same id. If the service then refuses the id, the ledger
  * shows that the first attempt may have succeeded. Derive the ids with {@link rewardId}.
  *
- * ```ts
- * const report = await rewardWallets(client, rows, { ledger: fileLedger('awards.ledger') })
- * console.log(report.counts.awarded, report.complete)
- * ```
- *
  * - A row that is invalid, or that the client's `guard` forbids, is counted as `rejected`, listed in `problems` and never
  *   sent. A corrected row is sent in the next run.
  * - A row that occurs twice is sent once.
@@ -33,6 +28,7 @@ import { CONTINUE, Run, type StopReason } from './run.ts'
  *   records the address of a `CampaignClient`, and the issuer and subject of its token. It refuses a client
  *   with other values
  * @param rows - the awards: any iterable or async iterable. It is read only as fast as the awards are sent
+ * @param options - the ledger, the concurrency and callbacks
  * @returns the number of rows per verdict, and the problems. If `complete` is false, run the list again
  * @throws InvalidRequestError when an argument is wrong: no ledger, rows that can't be iterated, an unknown option
  * @throws ConfigurationError when the ledger can't be used: it belongs to another run, service, token or version, it is
@@ -40,6 +36,12 @@ import { CONTINUE, Run, type StopReason } from './run.ts'
  * @throws AwardRunStoppedError when the run stopped before its last row, for instance after an abort, a 401, twenty equal
  *   refusals before any success, an error of the ledger or the list, or because the service can't be reached. The `report`
  *   of the error counts the rows that were finished
+ *
+ * @example
+ * ```ts
+ * const report = await rewardWallets(client, rows, { ledger: fileLedger('awards.ledger') })
+ * console.log(report.counts.awarded, report.complete)
+ * ```
  */
 export async function rewardWallets(
   client: Pick<CampaignClient, 'rewardWallet'>,

@@ -67,7 +67,7 @@ export type QuestCompletedActivity = {
  * the service did not send it with its documented type; `wallet`, `email` and `team` are then empty. Undocumented fields are
  * kept, without types.
  *
- * See "Message" in docs/the-service.md. It does not say which fields are required.
+ * See "Message" in docs/the-service.md. The API description does not say which fields are required.
  */
 export type UserActivity<
   Activity extends ActionCompletedActivity | QuestCompletedActivity = ActionCompletedActivity | QuestCompletedActivity,

@@ -65,16 +65,18 @@ const DEFAULT_RUN = 'default'
  * process, is refused at once, and after a kill the next run starts at once. While a run uses the file, do not read, copy
  * or hash it in the same process: closing a file ends the locks that the process has on it.
  *
- * After a crash, `PATH` and `PATH-wal` belong together. A run that ends leaves one file. The guide, “Bulk awards”, has its
+ * After a crash, `PATH` and `PATH-wal` belong together. A run that ends leaves one file. docs/bulk-awards.md lists its
  * tables. Read it with {@link readLedger} or `sqlite3`.
  *
+ * @param path - of the file; its folder must exist
+ * @param options - the name of the run
+ * @throws ConfigurationError when the path is empty or `:memory:`
+ * @throws InvalidRequestError when the path is not a string, or an option is invalid
+ *
+ * @example
  * ```ts
  * const ledger = fileLedger('awards.ledger', { run: 'launch-party' })
  * ```
- *
- * @param path - of the file; its folder must exist
- * @throws ConfigurationError when the path is empty or `:memory:`
- * @throws InvalidRequestError when the path is not a string, or an option is invalid
  */
 export function fileLedger(path: string, options: FileLedgerOptions = {}): FileLedger {
   const absolute = absolutePath('fileLedger', path)
@@ -112,15 +114,16 @@ export interface LedgerEntry {
  * Reads the entries of a ledger that {@link fileLedger} wrote: one per id, in the order in which the ids were first recorded.
  * It reads the file while you iterate. A run can't use the file until the iteration ends.
  *
- * ```ts
- * for await (const { id, xp, verdict } of readLedger('awards.ledger')) console.log(id, xp, verdict)
- * ```
- *
  * @param path - of the ledger
  * @returns the entries. Each iteration opens the file. It throws ConfigurationError when the ledger does not exist, is in
  *   use by a run, has an unsupported version or is damaged
  * @throws ConfigurationError when the path is empty or `:memory:`
  * @throws InvalidRequestError when the path is not a string
+ *
+ * @example
+ * ```ts
+ * for await (const { id, xp, verdict } of readLedger('awards.ledger')) console.log(id, xp, verdict)
+ * ```
  */
 export function readLedger(path: string): AsyncIterable<LedgerEntry> {
   const absolute = absolutePath('readLedger', path)

@@ -80,15 +80,6 @@ const STATEMENT_TIMEOUT_MS = 30_000
  * Records a run of awards in PostgreSQL 11 or newer, for `rewardWallets` and `awardOne`. Several processes can share it.
  * {@link postgresLedgerSchema} creates its tables.
  *
- * ```ts
- * import { awardOne } from 'campaign-client/bulk'
- * import { postgresLedger, postgresLedgerSchema } from 'campaign-client/bulk/postgres'
- *
- * await pool.query(postgresLedgerSchema())
- * const ledger = postgresLedger(pool, { run: 'launch-party' })
- * const verdict = await awardOne(client, award, { ledger })
- * ```
- *
  * Each attempt first claims the award. Only one attempt at a time can hold the claim. The claim has a lease, which is measured
  * by the database's clock. When the lease expires, another attempt may claim the award. From then on, the ledger accepts only
  * the verdict `awarded` from the first attempt. If the service refuses the second attempt, the first attempt may have
@@ -102,7 +93,18 @@ const STATEMENT_TIMEOUT_MS = 30_000
  * you delete them.
  *
  * @param database - a `Pool` of `pg`, or the `sql` of `postgres` with `prepare: false`
+ * @param options - the name of the run, the table and the lease
  * @throws InvalidRequestError when `database` is neither of the two, the `sql` prepares statements, or an option is invalid
+ *
+ * @example
+ * ```ts
+ * import { awardOne } from 'campaign-client/bulk'
+ * import { postgresLedger, postgresLedgerSchema } from 'campaign-client/bulk/postgres'
+ *
+ * await pool.query(postgresLedgerSchema())
+ * const ledger = postgresLedger(pool, { run: 'launch-party' })
+ * const verdict = await awardOne(client, award, { ledger })
+ * ```
  */
 export function postgresLedger(database: PgPool | PostgresSql, options: PostgresLedgerOptions): SharedLedger {
   const problem = mustBeDatabase(database)

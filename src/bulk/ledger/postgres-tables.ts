@@ -19,15 +19,16 @@ const TOO_LONG = 'must have at most 58 characters, because the name of the secon
  * whose name ends with `_runs`. Run it in a migration or at the start of the program. It is one anonymous `DO` block. It does
  * nothing if the tables exist, and several processes can run it at once.
  *
- * ```ts
- * await pool.query(postgresLedgerSchema())            // pg
- * await sql.unsafe(postgresLedgerSchema())            // postgres
- * ```
- *
  * It needs PostgreSQL 11 or newer. The schema of a qualified name must exist.
  *
  * @param table - as in {@link PostgresLedgerOptions.table}
  * @throws TypeError when the name is malformed
+ *
+ * @example
+ * ```ts
+ * await pool.query(postgresLedgerSchema())            // pg
+ * await sql.unsafe(postgresLedgerSchema())            // postgres
+ * ```
  */
 export function postgresLedgerSchema(table: string = DEFAULT_TABLE): string {
   const problem = mustBeAwardTable(table)

@@ -85,11 +85,17 @@ export interface WebhookReceiver {
  * A message of an undocumented kind is handled too, with `kind: 'unknown'`.
  *
  * Every message is handled at least once while the service retries, and never by two handlers at once during a lease.
- * Writes in `runOnce` of the PostgreSQL store take effect exactly once. When the handler succeeds and the store cannot
- * record the success, the response is 200, because a retry would run the handler again; `onError` receives the failure. The
+ * Writes in `runOnce` of the SQLite and PostgreSQL stores take effect exactly once. When the handler succeeds and the store
+ * cannot record the success, the response is 200, because a retry would run the handler again; `onError` receives the failure. The
  * receiver tries to record the success up to five times. The response waits for the first attempt, at most two seconds. The
  * signature contains no time stamp: only the record of done messages, kept for `retainMs`, prevents replays.
  *
+ * See "Signature" and "Delivery and retries" in docs/the-service.md. Assumed: the service retries after any response other than 2xx and after a timeout, and each delay starts with the previous attempt.
+ *
+ * @throws TypeError when an option is missing, misspelt or of the wrong type, or a secret is unusable
+ * @throws RangeError when a number is out of its range, or `maxRunMs + leaseMs` is over 295 000
+ *
+ * @example
  * ```ts
  * const receiver = createWebhookReceiver({
  *   endpoint: 'campaign',
@@ -100,12 +106,6 @@ export interface WebhookReceiver {
  * })
  * app.post('/webhooks/campaign', receiver.node)
  * ```
- *
- * See "Signature" and "Delivery and retries" in docs/the-service.md. Assumed: the
- * service retries after any response other than 2xx and after a timeout, and each delay starts with the previous attempt.
- *
- * @throws TypeError when an option is missing, misspelt or of the wrong type, or a secret is unusable
- * @throws RangeError when a number is out of its range, or `maxRunMs + leaseMs` is over 295 000
  */
 export function createWebhookReceiver(options: WebhookReceiverOptions): WebhookReceiver {
   const receiver = new Receiver(receiverSettings(options))

@@ -44,6 +44,12 @@ interface Entry {
  *   number of milliseconds
  * @throws TypeError when an option is misspelt or of the wrong type
  * @throws RangeError when `maxEntries` is not a whole number from 1
+ *
+ * @example
+ * ```ts
+ * const store = memoryStore({ maxEntries: 10_000 })
+ * const receiver = createWebhookReceiver({ endpoint: 'orders', secret, store, handle })
+ * ```
  */
 export function memoryStore(options: MemoryStoreOptions = {}): DeliveryStore {
   const { maxEntries = 100_000, now = () => performance.now() } = readOptions('memoryStore', options, rules())

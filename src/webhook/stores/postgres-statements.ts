@@ -7,15 +7,16 @@ export const DEFAULT_TABLE = 'campaign_deliveries'
  * statement does nothing when the table exists. Several processes may run it at once. It needs the right to create tables
  * only when the table does not exist.
  *
- * ```ts
- * await pool.query(postgresSchema())            // pg
- * await sql.unsafe(postgresSchema())            // postgres
- * ```
- *
  * Requires PostgreSQL 11 or newer. The schema of a qualified name must exist.
  *
  * @param table - as in {@link PostgresStoreOptions.table}
  * @throws TypeError when the name is malformed
+ *
+ * @example
+ * ```ts
+ * await pool.query(postgresSchema())            // pg
+ * await sql.unsafe(postgresSchema())            // postgres
+ * ```
  */
 export function postgresSchema(table: string = DEFAULT_TABLE): string {
   const problem = mustBeTable(table)

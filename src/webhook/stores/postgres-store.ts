@@ -118,18 +118,6 @@ export interface PostgresStore<Transaction> extends DeliveryStore {
  * Creates a delivery store in PostgreSQL 11 or newer, for receivers on several machines. Its `runOnce` applies the
  * handler's writes to the same database exactly once.
  *
- * ```ts
- * import { Pool } from 'pg'
- * import { createWebhookReceiver } from 'campaign-client/webhook'
- * import { postgresSchema, postgresStore } from 'campaign-client/webhook/postgres'
- *
- * const pool = new Pool({ connectionString: process.env.DATABASE_URL, connectionTimeoutMillis: 5000 })
- * pool.on('error', (error) => console.error(error))
- * await pool.query(postgresSchema())
- * const store = postgresStore(pool)
- * const receiver = createWebhookReceiver({ endpoint: 'orders', secret, store, handle })
- * ```
- *
  * Uses your pool and does not end it. Each call of `claim`, `extend`, `complete` and `release` is one statement (two for a
  * `claim` of a delivery that is claimed or done). The store works behind a connection pooler in transaction mode, and uses
  * the clock of the database.
@@ -146,12 +134,26 @@ export interface PostgresStore<Transaction> extends DeliveryStore {
  * See "Delivery and retries" in docs/the-service.md.
  *
  * @param database - a `Pool` of `pg`, or the `sql` of `postgres` with `prepare: false`
+ * @param options - the table and times
  * @returns a store. Its methods reject with the error of the client when the database is unreachable or the table does not
  *   exist, and with `Error` when the client changes texts. They reject with `TypeError` for an empty
  *   key, or a lease or retention that is not a positive number of milliseconds. Stores on the same table share their
  *   deliveries.
  * @throws TypeError when `database` is neither a pool nor an `sql`, when the `sql` prepares statements, or when an option is
  *   malformed or misspelt. A single `Client` of `pg` is refused, because it cannot run concurrent transactions
+ *
+ * @example
+ * ```ts
+ * import { Pool } from 'pg'
+ * import { createWebhookReceiver } from 'campaign-client/webhook'
+ * import { postgresSchema, postgresStore } from 'campaign-client/webhook/postgres'
+ *
+ * const pool = new Pool({ connectionString: process.env.DATABASE_URL, connectionTimeoutMillis: 5000 })
+ * pool.on('error', (error) => console.error(error))
+ * await pool.query(postgresSchema())
+ * const store = postgresStore(pool)
+ * const receiver = createWebhookReceiver({ endpoint: 'orders', secret, store, handle })
+ * ```
  */
 export function postgresStore<Transaction>(
   database: PostgresSql<Transaction>,

@@ -92,17 +92,6 @@ return 1`
 /**
  * Creates a delivery store in Redis 5 or newer (or Valkey), for receivers in several processes.
  *
- * ```ts
- * import { createClientPool } from 'redis'
- * import { createWebhookReceiver } from 'campaign-client/webhook'
- * import { redisStore } from 'campaign-client/webhook/redis'
- *
- * const client = createClientPool({ url: process.env.REDIS_URL, disableOfflineQueue: true })
- * client.on('error', (error) => console.error(error))
- * await client.connect()
- * const receiver = createWebhookReceiver({ endpoint: 'orders', secret, store: redisStore(client), handle })
- * ```
- *
  * Uses your client of `redis` or `ioredis`, and neither connects nor closes it. Writes one key per delivery, with one Lua
  * script per call, and uses the clock of the server. The user of the client needs the commands EVAL, GET, SET, DEL, PTTL
  * and PEXPIRE.
@@ -118,10 +107,23 @@ return 1`
  *
  * @param client - a client of `redis` 4–6 (`createClient`, `createClientPool`, `createCluster`) or `ioredis` (`Redis`,
  *   `Cluster`)
+ * @param options - the prefix of the keys
  * @returns a store. Its methods reject with the error of the client when Redis is unreachable, and with `Error` when it does
  *   not respond for 3 s, or another program wrote the key. They reject with `TypeError` for an empty key, or a lease or retention that is not a
  *   positive number of milliseconds. Stores with the same prefix share their deliveries.
  * @throws TypeError when the client is of neither package, the prefix is malformed, or an option is misspelt
+ *
+ * @example
+ * ```ts
+ * import { createClientPool } from 'redis'
+ * import { createWebhookReceiver } from 'campaign-client/webhook'
+ * import { redisStore } from 'campaign-client/webhook/redis'
+ *
+ * const client = createClientPool({ url: process.env.REDIS_URL, disableOfflineQueue: true })
+ * client.on('error', (error) => console.error(error))
+ * await client.connect()
+ * const receiver = createWebhookReceiver({ endpoint: 'orders', secret, store: redisStore(client), handle })
+ * ```
  */
 export function redisStore(client: NodeRedisClient | IoredisClient, options: RedisStoreOptions = {}): DeliveryStore {
   const run = runner(client)

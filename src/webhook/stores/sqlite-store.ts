@@ -103,12 +103,13 @@ const rules = (): OptionRules<SqliteStoreOptions> => ({
  * Returns the SQL that creates the table of {@link sqliteStore} in your own database. It does nothing when the table exists. A
  * store over a path runs it by itself.
  *
+ * @param table - as in {@link SqliteStoreOptions.table}
+ * @throws TypeError when the name is malformed
+ *
+ * @example
  * ```ts
  * database.exec(sqliteSchema())
  * ```
- *
- * @param table - as in {@link SqliteStoreOptions.table}
- * @throws TypeError when the name is malformed
  */
 export function sqliteSchema(table: string = DEFAULT_TABLE): string {
   const problem = mustBeSqliteTable(table)
@@ -127,14 +128,6 @@ CREATE INDEX IF NOT EXISTS "${table}_expires_at" ON "${table}" (expires_at);`
 /**
  * Creates a durable delivery store for a service on one machine. Several processes on the machine may use the same file.
  *
- * ```ts
- * import { createWebhookReceiver } from 'campaign-client/webhook'
- * import { sqliteStore } from 'campaign-client/webhook/sqlite'
- *
- * const store = sqliteStore('deliveries.db')
- * const receiver = createWebhookReceiver({ endpoint: 'orders', secret, store, handle })
- * ```
- *
  * A path is opened with `node:sqlite` at the first use (WAL, `synchronous = FULL`). File and table are created, the folder is
  * not. Your own database is a `DatabaseSync` of `node:sqlite` or a `Database` of `better-sqlite3`, with any settings: run
  * {@link sqliteSchema} before the first use, and close it yourself. Each call is one transaction (`BEGIN IMMEDIATE`), so it
@@ -147,10 +140,20 @@ CREATE INDEX IF NOT EXISTS "${table}_expires_at" ON "${table}" (expires_at);`
  * See "Delivery and retries" in docs/the-service.md.
  *
  * @param database - the path of a file on a local filesystem, or your own database
+ * @param options - the table and times
  * @returns a store. Its methods reject with the error of SQLite when the database cannot be used, and with `TypeError` for an
  *   empty key, or a lease or retention that is not a positive number of milliseconds
  * @throws TypeError when `database` is neither a path nor a database, or an option is malformed or misspelt
  * @throws ConfigurationError when `database` is a path, and this runtime has no `node:sqlite` (Node.js has it from 22.13)
+ *
+ * @example
+ * ```ts
+ * import { createWebhookReceiver } from 'campaign-client/webhook'
+ * import { sqliteStore } from 'campaign-client/webhook/sqlite'
+ *
+ * const store = sqliteStore('deliveries.db')
+ * const receiver = createWebhookReceiver({ endpoint: 'orders', secret, store, handle })
+ * ```
  */
 export function sqliteStore(database: string, options?: SqliteStoreOptions): SqliteStore<SqliteDatabase>
 export function sqliteStore<Database extends SqliteDatabase>(

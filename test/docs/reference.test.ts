@@ -1,0 +1,56 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Application, TSConfigReader } from 'typedoc'
+import { expect, onTestFinished, test } from 'vitest'
+import { missingDocs, shortenPage } from '../../docs/.vitepress/reference.ts'
+
+/** Returns the problems of a module with this source. */
+async function problemsOf(source: string): Promise<string[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'reference-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  writeFileSync(join(folder, 'tsconfig.json'), '{"include":["*.ts"]}')
+  writeFileSync(join(folder, 'module.ts'), source)
+  const app = await Application.bootstrap(
+    { entryPoints: [join(folder, 'module.ts')], tsconfig: join(folder, 'tsconfig.json'), skipErrorChecking: true },
+    [new TSConfigReader()],
+  )
+  const project = await app.convert()
+  return project ? missingDocs(project) : ['no project']
+}
+
+test('the reference reports members without a description, and functions without an example', async () => {
+  const problems = await problemsOf(`
+    /** Options. */
+    export interface Options {
+      /** Described. */
+      readonly described: number
+      readonly bare: number
+      method(): void
+      /** The fields of a literal need no description. */
+      readonly nested: { readonly field: number }
+    }
+    export type Alias = { readonly field: number }
+    /** Has no example. */
+    export function first(): void {}
+    /**
+     * Has one.
+     *
+     * @example second()
+     */
+    export function second(): void {}
+  `)
+  expect(problems.sort()).toEqual([
+    'Alias has no description',
+    'Alias.field has no description',
+    'Options.bare has no description',
+    'Options.method has no description',
+    'first has no @example',
+  ])
+})
+
+test('the reference links sections of guides that comments name in words', () => {
+  expect(shortenPage('See "POST /wallet/reward" and "Limits" in\ndocs/the-service.md.')).toBe(
+    'See [POST /wallet/reward](/the-service#post-walletreward) and [Limits](/the-service#limits).',
+  )
+})
