@@ -86,7 +86,7 @@ export interface Member {
 
 /** Returns the section of docs/the-service.md that the comment of a method names. */
 export function sectionOf(name: string, { description }: Member): { title: string; anchor: string } {
-  const [, title] = /\bSee "([^"]+)" in docs\/the-service\.md/.exec(oneLine(description)) ?? []
+  const [, title] = /\bSee "([^"]+)" in docs\/the-service\.md/.exec(plain(description)) ?? []
   if (title === undefined) throw new Error(`the comment of ${name} names no section of docs/the-service.md`)
   const anchor = title
     .toLowerCase()
@@ -102,16 +102,8 @@ export function summaryOf({ description }: Member): string {
   return plain(summary).replace(/\.$/, '')
 }
 
-/** Matches a link to a guide: its text, page and anchor. */
-const PAGE_LINK = /\[([^\]]+)\]\(\/([^)#]+)(#[^)]*)?\)/g
-
-/** Converts a comment to one line of Markdown. `{@link X}` becomes `X`; a link to a guide becomes its text. */
-export const plain = (text: string): string => oneLine(text.replace(PAGE_LINK, '$1'))
-
-/** Like {@link plain}, with links to guides for a page in a folder of `docs`. */
-export const plainWithLinks = (text: string): string => oneLine(text.replace(PAGE_LINK, '[$1](../$2.md$3)'))
-
-const oneLine = (text: string): string =>
+/** Converts a comment to one line of Markdown. `{@link X}` becomes `X`. */
+export const plain = (text: string): string =>
   text
     .replace(/\{@link (\w+)\}/g, '`$1`')
     .replace(/\s*\n\s*/g, ' ')

@@ -13,7 +13,8 @@ export function load(app: Application): void {
 }
 
 const MEMBERS = ReflectionKind.SomeModule | ReflectionKind.SomeMember | ReflectionKind.SomeExport
-const WITHOUT_DOCS = ReflectionKind.Reference | ReflectionKind.Module | ReflectionKind.Constructor | ReflectionKind.TypeLiteral
+const WITHOUT_DOCS =
+  ReflectionKind.Reference | ReflectionKind.Module | ReflectionKind.Constructor | ReflectionKind.TypeLiteral
 
 /** Returns a line for each exported member without a description, and for each exported function without an example. */
 export function missingDocs(project: ProjectReflection): string[] {

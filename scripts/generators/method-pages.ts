@@ -1,6 +1,6 @@
 import { type AnyEndpoint, endpoints, type OperationName } from '../../src/endpoints/index.ts'
 import { operation as contractOf } from '../../test/contract/operations.ts'
-import { type Member, Project, plainWithLinks, sectionOf } from '../comments.ts'
+import { type Member, Project, plain, sectionOf } from '../comments.ts'
 import { formatJson } from '../format-json.ts'
 import { recordSamples } from '../samples.ts'
 import type { Generator } from './generator.ts'
@@ -32,13 +32,13 @@ function methodPage(name: OperationName, method: Member, response: unknown): str
   if (request === '') throw new Error(`${name}: unexpected signature ${method.type}`)
   const { title, anchor } = sectionOf(name, method)
   const [description = '', ...others] = method.description.split('\n\n')
-  const sentences = plainWithLinks(others.join(' '))
+  const sentences = plain(others.join(' '))
     .replace(/ ?See "[^"]+" in docs\/the-service\.md\.$/, '')
     .split(/(?<=[.:])\s(?=[A-Z`])/)
   const aboutRetries = (sentence: string): boolean => /\bretr(?:y|ies|ied)\b/i.test(sentence)
   return `${[
     `# ${name}`,
-    plainWithLinks(description),
+    plain(description),
     `Endpoint: [${endpoint.path === undefined ? title : `${endpoint.method} /${endpoint.path}`}](../the-service.md#${anchor}). Retry rule: [${endpoint.retry}](../retries-and-idempotency.md#retry-rules). Errors: [Errors and outcomes](../errors-and-outcomes.md).`,
     [...sentences.filter((sentence) => !aboutRetries(sentence)), ...refusalsOf(name)].join(' '),
     '## Request',
@@ -119,7 +119,7 @@ function resultTable(type: string, { tags }: Member): string[] {
   if (type === 'void') return ['The method resolves to `undefined`.']
   const returns = tags
     .filter(({ name }) => name === 'returns')
-    .map(({ text }) => plainWithLinks(text).replace(/^Resolves/, 'The method resolves'))
+    .map(({ text }) => plain(text).replace(/^Resolves/, 'The method resolves'))
   if (returns.length > 0 || !isInterface(type)) return returns
   const rows = fields(type).map(({ path, type: shown, optional, meaning }) => [
     path,
@@ -144,7 +144,7 @@ function fields(type: string, prefix = ''): Field[] {
       path: `\`${path}\``,
       type: `\`${shownType(member.type).replaceAll('|', '\\|')}\``,
       optional: member.optional,
-      meaning: plainWithLinks(member.description),
+      meaning: plain(member.description),
     }
     const [, inner = '', list = ''] = /^([A-Z]\w+)(\[\])?$/.exec(member.type) ?? []
     return inner !== '' && isInterface(inner) ? [field, ...fields(inner, `${path}${list}.`)] : [field]
