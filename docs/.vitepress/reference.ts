@@ -44,20 +44,26 @@ function isInTypeLiteral({ parent }: DeclarationReflection): boolean {
 export function shortenPage(contents: string): string {
   const [, code] = /\*\*code\*\*: `"(\w+)"`/.exec(contents) ?? []
   const link = code === undefined ? '' : `[What to do after this error](/error-codes#${code})\n\n`
-  return listThrows(contents)
+  return linkSections(listThrows(contents))
     .replace(/^(> `const` \*\*\w+\*\*: `Zod\w*`).*$/gm, '$1')
     .replace(
       /^#+ Default Value\n\n(?:```ts\n(.+)\n```|(.+))$/gm,
       (_, code, text) => `Default: ${text ?? `\`${code}\``}`,
     )
     .replace(/^(# Class: [\s\S]+?)(?=^## )/m, (head) => `${head}${link}`)
-    .replace(SECTIONS, (_, sections: string, page: string) =>
-      sections.replaceAll(/"(.+?)"/gs, (_, title) => `[${title}](/${page}#${anchorOf(title)})`),
-    )
 }
 
-/** Comments name sections of guides in words, because an editor cannot open the site: `"A" and "B" in docs/PAGE.md`. */
-const SECTIONS = /("[^"`]+"(?:\s+and\s+"[^"`]+")?)\s+in\s+docs\/([\w-]+)\.md/g
+/**
+ * Links the sections of guides that comments name in words, `"A" and "B" in docs/PAGE.md`: an editor could not open links of
+ * the site.
+ */
+export function linkSections(text: string): string {
+  return text.replaceAll(
+    /("[^"`\n]+"(?:\s+and\s+"[^"`\n]+")?)\s+in\s+docs\/([\w-]+)\.md/g,
+    (_, sections: string, page: string) =>
+      sections.replaceAll(/"(.+?)"/g, (_, title) => `[${title}](/${page}#${anchorOf(title)})`),
+  )
+}
 
 /** TypeDoc writes a section for each `@throws`. */
 function listThrows(contents: string): string {

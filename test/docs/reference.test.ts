@@ -12,7 +12,12 @@ async function problemsOf(source: string): Promise<string[]> {
   writeFileSync(join(folder, 'tsconfig.json'), '{"include":["*.ts"]}')
   writeFileSync(join(folder, 'module.ts'), source)
   const app = await Application.bootstrap(
-    { entryPoints: [join(folder, 'module.ts')], tsconfig: join(folder, 'tsconfig.json'), skipErrorChecking: true },
+    {
+      name: 'module',
+      entryPoints: [join(folder, 'module.ts')],
+      tsconfig: join(folder, 'tsconfig.json'),
+      skipErrorChecking: true,
+    },
     [new TSConfigReader()],
   )
   const project = await app.convert()
