@@ -188,11 +188,11 @@ class ProgressReader<User extends GetUserProgressRequest> {
     const { user } = task
     for (;;) {
       const { outcome, progress } = await this.#pacer.call(() => this.#call(user))
-      if (progress !== undefined) {
-        this.#finished('read')
-        return { user, progress }
-      }
       switch (outcome?.kind) {
+        case 'done':
+          this.#finished('read')
+          // Undefined if the response had no data, and the client has `responseValidation: 'report'`.
+          return { user, progress: progress as UserProgress }
         case 'rate_limited':
           continue
         case 'unreachable':

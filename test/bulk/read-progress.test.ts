@@ -171,6 +171,12 @@ describe('readProgress', () => {
     expect(service.requests).toHaveLength(1)
   })
 
+  test('yields a user without data, if the client only reports misshapen responses', async () => {
+    const fetch = async () => Response.json({ success: true })
+    const { client } = setup({ fetch, responseValidation: 'report' })
+    expect(await collect(readProgress(client, users(1)))).toEqual([{ user: user(0), progress: undefined }])
+  })
+
   test('passes only the three arguments of the call', async () => {
     const getUserProgress = vi.fn(async (request: GetUserProgressRequest, _options?: CallOptions) =>
       progressOf(request),
