@@ -34,7 +34,7 @@ export function decodeText(bytes: Uint8Array, name: string): string {
 /** Control characters other than tabs and line ends. A parser that takes a single CR for a line end loses rows. */
 const CONTROL = /(?![\t\n\r])\p{Cc}|\r(?!\n)/u
 
-const codePoint = (character: string): string =>
+export const codePoint = (character: string): string =>
   `U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`
 
 const SAVE_AS = 'save the sheet as "CSV UTF-8"'

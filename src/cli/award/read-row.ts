@@ -2,7 +2,7 @@ import { type AwardRow, rewardId } from 'campaign-client/bulk'
 import { MAX_DIGITS } from '../../shared/decimals.ts'
 import { WALLET_ADDRESS } from '../../shared/wallet-address.ts'
 import { hasTooManyDigits } from '../flags.ts'
-import type { Column, Columns, CsvRecord } from './csv.ts'
+import { type Column, type Columns, type CsvRecord, codePoint } from './csv.ts'
 
 /** The kinds of mistakes in a list, with the headings under which they are listed. */
 export const RULES = {
@@ -143,11 +143,21 @@ function readXp(cell: string): CellResult<number> {
   return wrong(': write digits, for example 250 or 12.5')
 }
 
+/**
+ * Characters that nobody sees, often pasted from a document: with one of them, the same text is another id. The joiners of
+ * emoji and of some scripts are allowed.
+ */
+const INVISIBLE = /[\u{AD}\u{200B}\u{200E}\u{200F}\u{202A}-\u{202E}\u{2060}-\u{2064}\u{2066}-\u{2069}\u{FEFF}]/u
+
 /** Reads an id, a reason or a campaign. */
 function readText(cell: string): CellResult<string> {
   // The parser keeps white space in quotes. `rewardId` removes it, which would leave an empty reason.
   if (cell.trim() === '') return EMPTY
   if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(cell)) return problem('text', `is ${shown(cell)}: it contains a line break or a tab`)
+  const [invisible] = INVISIBLE.exec(cell) ?? []
+  if (invisible !== undefined) {
+    return problem('text', `is ${shown(cell)}: it contains the invisible character ${codePoint(invisible)}`)
+  }
   return { value: cell }
 }
 

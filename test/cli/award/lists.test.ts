@@ -179,7 +179,10 @@ describe('an amount of XP', () => {
 test('reads any text that another program wrote to a list', () => {
   const texts = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }).filter((text) => {
     return (
-      text.trim() === text && text !== '' && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text) && !/^\d[.,]\d+e\+\d+$/i.test(text)
+      text.trim() === text &&
+      text !== '' &&
+      !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(text) &&
+      !/^\d[.,]\d+e\+\d+$/i.test(text)
     )
   })
   const row = fc.record({ id: texts, xp: fc.integer({ min: 1, max: 100_000 }), number: fc.nat(1_000) })
@@ -281,6 +284,21 @@ test('refuses line breaks in ids, and ids that a spreadsheet turned into numbers
     { line: 4, column: 'id', message: expect.stringContaining('Format the column as text') },
     { line: 5, column: 'id', message: expect.stringContaining('Format the column as text') },
   ])
+})
+
+test('refuses invisible characters, which would make another id, but not the joiners of emoji and scripts', () => {
+  const list = (...reasons: string[]) =>
+    read(['address,xp,reason', ...reasons.map((each) => `${wallet(1)},1,${each}`)].join('\n'))
+  expect(list('launch\u200b party', 'a\u202eb')).toEqual([
+    {
+      rule: 'text',
+      line: 2,
+      column: 'reason',
+      message: 'is "launch\u200b party": it contains the invisible character U+200B',
+    },
+    expect.objectContaining({ line: 3, message: expect.stringContaining('U+202E') }),
+  ])
+  expect(list('👩\u200d🚀️ party', 'می\u200cخواهم')).toMatchObject([{ xp: 1 }, { xp: 1 }])
 })
 
 test('reports a blank cell in quotes with the other mistakes', () => {
