@@ -137,7 +137,8 @@ export interface WebhookReceiverOptions {
    */
   handle: WebhookHandler
   /**
-   * Records the deliveries. `memoryStore()` is enough for one process.
+   * Records the deliveries. The default, `memoryStore()`, forgets them at a restart. In production, use `sqliteStore` on one
+   * machine, `postgresStore` or `redisStore` on several.
    *
    * @defaultValue `memoryStore()`
    */
@@ -232,7 +233,10 @@ const mustBeSecret: OptionRule = (value) => {
 
 const mustBeStore: OptionRule = (value) => {
   const problem = mustHaveMethods('claim', 'extend', 'complete', 'release')(value)
-  return problem && `${problem}; pass memoryStore(), redisStore(client), postgresStore(pool) or your own DeliveryStore`
+  return (
+    problem &&
+    `${problem}; pass sqliteStore(path), postgresStore(pool), redisStore(client), memoryStore() or your own DeliveryStore`
+  )
 }
 
 const rules = (): OptionRules<WebhookReceiverOptions> => ({
