@@ -1,5 +1,6 @@
 import type { CampaignClient } from '../client.ts'
-import { AwardUnsettledError, invalidRequestError, type UnsettledReason, withCause } from '../errors/bulk-errors.ts'
+import { AwardUnsettledError, type UnsettledReason, withCause } from '../errors/bulk-errors.ts'
+import { invalidRequestError } from '../errors/invalid-request-error.ts'
 import { clientInternals } from '../shared/client-internals.ts'
 import { LEDGER } from './ledger/ledger.ts'
 import { type AwardOneOptions, readAwardOneOptions } from './options.ts'

@@ -1,5 +1,5 @@
-import { invalidRequestError } from '../errors/bulk-errors.ts'
 import type { Issue } from '../errors/client-errors.ts'
+import { invalidRequestError } from '../errors/invalid-request-error.ts'
 import {
   copyOfOptions,
   mustBeBoolean,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import * as z from 'zod/mini'
 import { rewardWalletRequest } from '../endpoints/reward-wallet.ts'
-import { invalidRequestError } from '../errors/bulk-errors.ts'
+import { invalidRequestError } from '../errors/invalid-request-error.ts'
 import { identifier } from '../schemas/fields.ts'
 import { validate } from '../schemas/validate.ts'
 

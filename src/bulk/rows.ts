@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import * as z from 'zod/mini'
 import { type RewardWalletRequest, rewardWalletRequest } from '../endpoints/reward-wallet.ts'
-import { invalidRequestError } from '../errors/bulk-errors.ts'
 import type { InvalidRequestError } from '../errors/client-errors.ts'
+import { invalidRequestError } from '../errors/invalid-request-error.ts'
 import type { Issue } from '../schemas/issue.ts'
 import { copyOfFields, validate } from '../schemas/validate.ts'
 import type { ClientInternals } from '../shared/client-internals.ts'
@@ -77,7 +77,7 @@ export interface RowIssues {
   readonly issues: readonly Issue[]
 }
 
-/** Returns the error for invalid rows. @param consequence - a sentence without its full stop */
+/** Returns the error for invalid rows. @param consequence - what follows for the rows, as a phrase */
 export function invalidRowsError(rows: readonly RowIssues[], consequence: string): InvalidRequestError {
   const issues = rows.flatMap(({ index, issues }) =>
     issues.map(({ path, message }) => ({ path: ['rows', index, ...path], message })),

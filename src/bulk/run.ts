@@ -161,7 +161,7 @@ export class Run {
         this.#report.addInvalid(index, row, issues)
       }
       if (invalid.length > 0) {
-        this.stop('some rows are invalid', invalidRowsError(invalid, 'Nothing was sent'), CORRECT)
+        this.stop('some rows are invalid', invalidRowsError(invalid, 'nothing was sent'), CORRECT)
       }
     } catch (error) {
       this.stop('the rows could not be checked', error)
@@ -214,7 +214,7 @@ export class Run {
           return this.#addFromLedger(index, row, claim)
         case 'conflict': {
           const conflict = { index, issues: conflictIssues(row, claim.known) }
-          const cause = invalidRowsError([conflict], 'It was not sent')
+          const cause = invalidRowsError([conflict], 'it was not sent')
           return this.stop('a row contradicts the ledger or an earlier row', cause, CORRECT)
         }
         case 'busy':

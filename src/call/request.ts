@@ -1,7 +1,7 @@
 import type { AnyEndpoint, OperationName } from '../endpoints/index.ts'
-import { ConfigurationError, InvalidRequestError, type Issue } from '../errors/client-errors.ts'
+import { ConfigurationError, type Issue } from '../errors/client-errors.ts'
+import { invalidRequestError } from '../errors/invalid-request-error.ts'
 import type { CallOptions, WriteGuard } from '../options.ts'
-import { capped, describeIssues, MAX_ISSUES } from '../schemas/issue.ts'
 import { copyOfFields, validate } from '../schemas/validate.ts'
 import { type ClientSettings, lowerCaseNames } from '../settings/client-settings.ts'
 import { CALL, hasEntries } from '../settings/option-rules.ts'
@@ -47,7 +47,10 @@ export function prepareRequest(
     appendOptions(query, settings.query, isWrite ? Object.keys(fields) : [...query.keys()], issues)
   }
   if (isWrite && validated.ok) issues.push(...guardIssues(client.guard, fields))
-  if (issues.length > 0) throw invalidRequest(operation, issues, isWrite)
+  if (issues.length > 0) {
+    const outcome = isWrite ? 'not_applied' : undefined
+    throw invalidRequestError(operation, issues, 'nothing was sent', { attempts: 0, outcome })
+  }
 
   const path = endpoint.path ?? client.webhookRegistrationPath
   if (path === undefined) {
@@ -159,16 +162,4 @@ export function guardIssues(guard: WriteGuard, argument: Readonly<Record<string,
     issues.push({ path: ['xp'], message: `must be from 0 to ${maxXpPerAward}, the maxXpPerAward of the guard` })
   }
   return issues
-}
-
-function invalidRequest(operation: string, issues: readonly Issue[], isWrite: boolean): InvalidRequestError {
-  const describe = ({ path, message }: Issue): string =>
-    `${path.length > 0 ? path.join('.') : 'the argument'} ${message}`
-  const problems = describeIssues(capped(issues), MAX_ISSUES, describe)
-  return new InvalidRequestError(`${operation}: ${problems}; nothing was sent`, {
-    operation,
-    attempts: 0,
-    issues,
-    outcome: isWrite ? 'not_applied' : undefined,
-  })
 }

@@ -1,25 +1,5 @@
 import type { AwardReport } from '../schemas/award-report.ts'
-import { capped, describeIssues, MAX_ISSUES } from '../schemas/issue.ts'
-import { CampaignError, InvalidRequestError, type Issue } from './client-errors.ts'
-
-/** Returns the error for invalid arguments. @param consequence - a sentence without its full stop */
-export function invalidRequestError(
-  operation: string,
-  issues: readonly Issue[],
-  consequence = 'Nothing was sent',
-): InvalidRequestError {
-  const found = capped(issues)
-  const text = describeIssues(
-    found,
-    MAX_ISSUES,
-    ({ path, message }) => `${path.join('.') || 'the argument'} ${message}`,
-  )
-  return new InvalidRequestError(`${operation}: ${text}. ${consequence}.`, {
-    operation,
-    ...found,
-    outcome: 'not_applied',
-  })
-}
+import { CampaignError } from './client-errors.ts'
 
 /** Appends the message of the cause, without its docs path and full stop, if the cause is an `Error`. */
 export function withCause(message: string, cause: unknown): string {

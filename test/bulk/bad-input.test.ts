@@ -196,8 +196,8 @@ describe('a row', () => {
 
 describe('a row that contradicts an earlier one', () => {
   test.each([
-    ['xp', { xp: 99 }, /xp is 99, but the award with the id "award-0" has 1\. /],
-    ['pid', { pid: 'other' }, /pid is "other", but the award with the id "award-0" has "demo"\. /],
+    ['xp', { xp: 99 }, /xp is 99, but the award with the id "award-0" has 1; it was not sent/],
+    ['pid', { pid: 'other' }, /pid is "other", but the award with the id "award-0" has "demo"; it was not sent/],
     ['address', { address: award(7).address }, /address is "0x.*8", but the award with the id/],
   ])('with another %s stops the run before the row is sent', async (_, changes, words) => {
     const { client, service } = setup()
@@ -268,7 +268,7 @@ describe('strict', () => {
       'rows.2.xp',
       'rows.3.xp',
     ])
-    expect(message).toContain('Nothing was sent. Correct the rows, then run it again')
+    expect(message).toContain('nothing was sent. Correct the rows, then run it again')
     expect(report).toMatchObject({ rows: 5, counts: counts({ rejected: 3 }), complete: false })
     expect(report.problems.map(({ index }) => index)).toEqual([1, 2, 3])
     expect(await entriesOf(path)).toHaveLength(1)
@@ -534,7 +534,7 @@ describe('an invalid argument is refused', () => {
   ])('by awardOne: %s', async (_, options, words) => {
     const made = awardOne(client, award(1), options as never)
     await expect(made).rejects.toThrow(InvalidRequestError)
-    await expect(made).rejects.toThrow(/^awardOne: .*Nothing was sent/)
+    await expect(made).rejects.toThrow(/^awardOne: .*nothing was sent/)
     await expect(made).rejects.toThrow(words)
   })
 
@@ -596,7 +596,7 @@ describe('the guard of the client', () => {
   test('makes a strict run send nothing', async () => {
     const { client, sent } = setup({ guard })
     const stop = await stopErrorOf(rewardWallets(client, rows, { ledger: fileLedger(newPath()), strict: true }))
-    expect(stop.message).toContain('Nothing was sent. Correct the rows')
+    expect(stop.message).toContain('nothing was sent. Correct the rows')
     expect(stop.report.counts.rejected).toBe(2)
     expect(sent()).toBe(0)
   })
