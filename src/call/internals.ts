@@ -1,8 +1,8 @@
 import type { ClientInternals } from '../shared/client-internals.ts'
+import { identityOf } from '../shared/jwt.ts'
 import type { CallContext } from './call.ts'
 import { Failure } from './failure.ts'
 import { guardIssues } from './request.ts'
-import { identityOf } from './tokens.ts'
 
 /** Creates the methods of a client that `bulk` uses. @param current - returns the context of the client */
 export const createInternals = (current: () => CallContext): ClientInternals => ({

@@ -98,7 +98,7 @@ export function safeCause(error: unknown, secrets: Secrets, depth = 0): Error | 
   if (error === undefined || error === null || depth > MAX_CAUSE_DEPTH) return undefined
   const clean = (text: string): string => excerpt(text, secrets, MAX_CAUSE_LENGTH)
   if (typeof error !== 'object') return new Error(clean(String(error)))
-  const { name, message, code, stack, cause } = error as Record<string, unknown>
+  const { name, message, code, stack, cause } = fieldsOf(error)
   const text = typeof message === 'string' ? message : ''
   const safe = new Error(clean(text))
   const safeInner = safeCause(cause, secrets, depth + 1)
@@ -107,6 +107,16 @@ export function safeCause(error: unknown, secrets: Secrets, depth = 0): Error | 
   if (typeof code === 'string') Object.assign(safe, { code: clean(code) })
   if (typeof stack === 'string') hide(safe, 'stack', safeStack(stack, text, secrets))
   return safe
+}
+
+/** Reads the fields of a foreign error. Returns none if one cannot be read, because a getter throws. */
+function fieldsOf(error: object): Record<string, unknown> {
+  try {
+    const { name, message, code, stack, cause } = error as Record<string, unknown>
+    return { name, message, code, stack, cause }
+  } catch {
+    return {}
+  }
 }
 
 /** Escapes control characters, except the line breaks between the frames of a stack. */

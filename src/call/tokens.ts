@@ -1,8 +1,7 @@
-import type { JWTPayload } from 'jose'
-import { decodeJwt } from 'jose/jwt/decode'
 import type { AccessTokenSource } from '../options.ts'
 import type { ClientSettings } from '../settings/client-settings.ts'
 import { bearerToken, TOKEN_RULE, warnOfShortSecret } from '../settings/secrets.ts'
+import { expiryOf } from '../shared/jwt.ts'
 import { keepProcessAlive, TIMED_OUT, withTimeout } from '../shared/timers.ts'
 import { type Failure, noTokenInTime, tokenFailure } from './failure.ts'
 import { patternsOf, safeCause } from './redact.ts'
@@ -129,27 +128,6 @@ export class AccessTokens {
     warnOfShortSecret(token, this.#settings)
     this.#recent = [token, ...this.#recent.filter((other) => other !== token)].slice(0, MAX_RECENT_TOKENS)
     this.#patterns = this.#recent.flatMap(patternsOf)
-  }
-}
-
-/** Returns the `exp` of a token in milliseconds since 1970; `undefined` if it has none. */
-function expiryOf(token: string): number | undefined {
-  const { exp } = claimsOf(token)
-  return typeof exp === 'number' && Number.isFinite(exp) ? exp * 1000 : undefined
-}
-
-/** Returns issuer and subject of a JWT; `null` if absent. */
-export function identityOf(token: string): { issuer: string | null; subject: string | null } {
-  const { iss, sub } = claimsOf(token)
-  return { issuer: typeof iss === 'string' ? iss : null, subject: typeof sub === 'string' ? sub : null }
-}
-
-/** Returns the unverified claims of a token; an empty object if it is not a JWT. */
-function claimsOf(token: string): JWTPayload {
-  try {
-    return decodeJwt(token)
-  } catch {
-    return {}
   }
 }
 

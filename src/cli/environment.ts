@@ -31,6 +31,10 @@ export function accessTokenOf(env: NodeJS.ProcessEnv): string | (() => string) {
   )
 }
 
+/** Returns the token file, if one is set: an output must not replace it. */
+export const tokenFilesOf = ({ CAMPAIGN_ACCESS_TOKEN_FILE: file }: NodeJS.ProcessEnv): readonly string[] =>
+  file ? [file] : []
+
 /** Returns the current token. Reads the token file, if one is set. */
 export function currentTokenOf(env: NodeJS.ProcessEnv): string {
   const token = accessTokenOf(env)

@@ -96,6 +96,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EPERM: 'permission denied',
   EISDIR: 'it is a directory',
+  EEXIST: 'there is a file with this name',
   ENOTDIR: 'a part of its path is not a directory',
   ENOSPC: 'the disk is full',
   EROFS: 'the disk is read-only',

@@ -3,6 +3,7 @@ import type { CampaignInfo, Metadata } from 'campaign-client'
 import { toVisible } from '../shared/text.ts'
 import type { Command, Context } from './command.ts'
 import { connect } from './connect.ts'
+import { tokenFilesOf } from './environment.ts'
 import { EXIT, type ExitCode, usageFailure } from './failure.ts'
 import { checkOutputFile, outputFailure, replaceFile } from './files.ts'
 import { type Pair, queryOption, text } from './flags.ts'
@@ -32,7 +33,7 @@ export function define(command: Command, context: Context): void {
 async function types(pid: string, flags: TypesFlags, { output, env }: Context): Promise<ExitCode> {
   const { out: file, query, force = false } = flags
   const client = await connect(env)
-  if (file !== undefined) await checkTypesFile(file, force)
+  if (file !== undefined) await checkTypesFile(file, force, env)
   const campaign = await client.getCampaignInfo({ pid }, query && { query: Object.fromEntries(query) })
   const source = writeTypes(campaign)
   if (file !== undefined) {
@@ -49,8 +50,8 @@ async function types(pid: string, flags: TypesFlags, { output, env }: Context): 
 }
 
 /** @throws CommandFailure when the file cannot be written, or was not written by this command */
-async function checkTypesFile(file: string, force: boolean): Promise<void> {
-  await checkOutputFile('--out', file, [])
+async function checkTypesFile(file: string, force: boolean, env: NodeJS.ProcessEnv): Promise<void> {
+  await checkOutputFile('--out', file, tokenFilesOf(env))
   const content = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return ''
     throw outputFailure('--out', file, error)

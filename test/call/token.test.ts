@@ -252,6 +252,15 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       ['rejects with a string', () => Promise.reject('sealed'), /source failed.*sealed/],
       ['rejects with nothing', () => Promise.reject(), /source failed/],
       ['throws null', () => Promise.reject(null), /source failed/],
+      [
+        'throws an object that cannot be read',
+        () => {
+          const { proxy, revoke } = Proxy.revocable({}, {})
+          revoke()
+          throw proxy
+        },
+        /source failed/,
+      ],
       ['returns an empty string', () => '', /an empty string/],
       ['returns white space', async () => ' \n ', /an empty string/],
       ['returns undefined', () => undefined, /type undefined/],

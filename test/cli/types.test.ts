@@ -95,6 +95,17 @@ test('overwrites a file that it wrote, and any other file only with --force', as
   expect(readFileSync(join(cwd, 'campaign.ts'), 'utf8')).toContain('TaskId')
 })
 
+test('--force does not overwrite the token file', async () => {
+  const { env } = await listeningService()
+  const cwd = scratchFolder()
+  writeFileSync(join(cwd, 'token.txt'), 'a-token')
+  const { code } = await run(['types', 'demo', '--out', 'token.txt', '--force'], {
+    env: { ...env, CAMPAIGN_ACCESS_TOKEN: '', CAMPAIGN_ACCESS_TOKEN_FILE: 'token.txt' },
+    cwd,
+  })
+  expect({ code, token: readFileSync(join(cwd, 'token.txt'), 'utf8') }).toEqual({ code: 2, token: 'a-token' })
+})
+
 test('names the missing folder of --out, before a request is sent', async () => {
   const { env, service } = await listeningService()
   const { code, stderr } = await run(['types', 'demo', '--out', 'src/campaign.ts'], { env, cwd: scratchFolder() })

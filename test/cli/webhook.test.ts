@@ -452,11 +452,12 @@ describe('listen', () => {
   test('refuses a folder for --save that cannot be written, before it listens', async () => {
     const cwd = scratchFolder()
     writeFileSync(join(cwd, 'file'), '')
-    const { code, stderr } = await run(['webhook', 'listen', '--save', 'file/messages'], { env, cwd })
-    expect({ code, stderr }).toEqual({
-      code: 2,
-      stderr: expect.stringContaining('--save "file/messages" cannot be written'),
-    })
+    const refusalOf = async (folder: string) => {
+      const { code, stderr } = await run(['webhook', 'listen', '--save', folder], { env, cwd })
+      return { code, reason: stderr.trim().split(': ').at(-1) }
+    }
+    expect(await refusalOf('file')).toEqual({ code: 2, reason: 'there is a file with this name' })
+    expect(await refusalOf('file/messages')).toEqual({ code: 2, reason: 'a part of its path is not a directory' })
   })
 
   test('reports that the receiver at --forward-to is down', async () => {

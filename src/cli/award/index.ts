@@ -16,6 +16,7 @@ import {
   isReadOnly,
   readOnlyFailure,
   requireAllowedCampaign,
+  tokenFilesOf,
 } from '../environment.ts'
 import { CommandFailure, EXIT, type ExitCode, usageFailure } from '../failure.ts'
 import { inputName, outputFailure, readInput } from '../files.ts'
@@ -23,6 +24,7 @@ import { decimal, RepeatableOption, text, wholeNumber } from '../flags.ts'
 import { plainLine } from '../output.ts'
 import { type AwardList, listFailure, parseList, problemLines, sortedProblems, totalsOf } from './list.ts'
 import { makePlan, type Plan, planFields, planLines } from './plan.ts'
+import type { ListProblem, RowRules } from './read-row.ts'
 import { awardRecords, checkReportPaths, writeReports } from './report-files.ts'
 import { ledgerRefusal, type SendFlags, sendAwards } from './send.ts'
 
@@ -99,13 +101,13 @@ async function award(name: string, flags: AwardFlags, context: Context): Promise
   if (pid !== undefined) requireAllowedCampaign(env, pid, `awards in ${JSON.stringify(pid)}, the campaign of --pid`)
   const allowed = allowedCampaignsOf(env)
   const ledger = flags.ledger ?? (await defaultLedger(name))
-  const inputs = [name, flags.profile, env.CAMPAIGN_ACCESS_TOKEN_FILE].filter((path) => path !== undefined)
+  const inputs = [name, ...tokenFilesOf(env), ...(flags.profile === undefined ? [] : [flags.profile])]
   await checkReportPaths(report, [...inputs, ledger, `${ledger}-wal`])
 
-  const list = parseList(name, await readInput(name, MAX_LIST_BYTES), { pid, allowed, maxXp })
+  const list = await readList(name, { pid, allowed, maxXp }, report)
   const plan = await makePlan(list, { ledger, run, baseUrl, retryRejected })
   checkTotalXp(flags.maxTotalXp, plan)
-  if (list.problems.length > 0) return refuseList(list, report)
+  if (list.problems.length > 0) return refuseList(listFailure(list), sortedProblems(list), report)
   // A dry run needs no environment. With one, it refuses what the run would refuse.
   const hasEnvironment = env.CAMPAIGN_BASE_URL && (env.CAMPAIGN_ACCESS_TOKEN || env.CAMPAIGN_ACCESS_TOKEN_FILE)
   const client = dryRun && !hasEnvironment ? undefined : await connect(env)
@@ -144,13 +146,26 @@ async function defaultLedger(name: string): Promise<string> {
   throw usageFailure(`the list comes from ${inputName(name)}, so --ledger must name the ledger`)
 }
 
+/** Reads the list. Writes the reports if the file is not a list of awards. @throws CommandFailure then */
+async function readList(name: string, rules: RowRules, reports: readonly string[]): Promise<AwardList> {
+  const bytes = await readInput(name, MAX_LIST_BYTES)
+  try {
+    return parseList(name, bytes, rules)
+  } catch (error) {
+    if (!(error instanceof CommandFailure)) throw error
+    return refuseList(error, [{ rule: 'file', message: error.message }], reports)
+  }
+}
+
 /** Writes the reports of a list with mistakes. @throws CommandFailure always */
-async function refuseList(list: AwardList, reports: readonly string[]): Promise<never> {
-  const failure = listFailure(list)
+async function refuseList(
+  failure: CommandFailure,
+  problems: readonly ListProblem[],
+  reports: readonly string[],
+): Promise<never> {
   const { code, message, exitCode, details } = failure
-  const problems = sortedProblems(list)
   const failures = await writeReports(reports, {
-    fields: { ...details.result, error: { code, message, exitCode } },
+    fields: { problems, ...details.result, error: { code, message, exitCode } },
     lines: [...problemLines(problems), message],
     records: async () =>
       problems.map(({ line = '', column = '', rule, message: text }) => ({ line, column, rule, message: text })),

@@ -6,6 +6,7 @@ import { type Column, type Columns, type CsvRecord, codePoint } from './csv.ts'
 
 /** The kinds of mistakes in a list, with the headings under which they are listed. */
 export const RULES = {
+  file: 'not a list of awards',
   csv: 'not CSV',
   cells: 'more cells than columns',
   empty: 'an empty cell',

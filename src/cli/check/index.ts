@@ -4,7 +4,14 @@ import { toJsonText } from '../../shared/text.ts'
 import { WALLET_ADDRESS } from '../../shared/wallet-address.ts'
 import type { Command, Context } from '../command.ts'
 import { connect } from '../connect.ts'
-import { currentTokenOf, isReadOnly, normalBaseUrlOf, readOnlyFailure, requireAllowedCampaign } from '../environment.ts'
+import {
+  currentTokenOf,
+  isReadOnly,
+  normalBaseUrlOf,
+  readOnlyFailure,
+  requireAllowedCampaign,
+  tokenFilesOf,
+} from '../environment.ts'
 import { EXIT, type ExitCode, UNKNOWN_OUTCOME_ADVICE, unknownOutcomeFailure, usageFailure } from '../failure.ts'
 import { checkOutputFile, outputFailure, replaceFile } from '../files.ts'
 import { text } from '../flags.ts'
@@ -64,8 +71,7 @@ async function checkService(flags: CheckFlags, { output, env, interrupts }: Cont
   const warn = (message: string): void => output.err.line('warning  ', message)
   const earlier = flags.against === undefined ? undefined : await readProfile(flags.against, target, flags.pid, warn)
   const { save } = flags
-  const { CAMPAIGN_ACCESS_TOKEN_FILE: tokenFile } = env
-  if (save !== undefined) await checkOutputFile('--save', save, tokenFile ? [tokenFile] : [])
+  if (save !== undefined) await checkOutputFile('--save', save, tokenFilesOf(env))
   if (flags.allowWrites) await confirmWrite(flags, (line) => output.err.line(line))
 
   const { nodeTransport } = await import('campaign-client/node')

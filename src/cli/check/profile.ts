@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import * as z from 'zod/mini'
-import { tryParseJson } from '../../shared/text.ts'
-import { isRecord } from '../../shared/type-checks.ts'
+import { identityOf } from '../../shared/jwt.ts'
 import { usageFailure } from '../failure.ts'
 import { readJsonObject } from '../files.ts'
 
@@ -54,18 +53,9 @@ const MAX_AGE_MS = 30 * 86_400_000
 
 /** Returns the target of a token: its issuer, and a hash of its subject. */
 export function targetOf(baseUrl: string, token: string): Target {
-  const { iss, sub } = claimsOf(token)
-  return {
-    address: baseUrl,
-    issuer: typeof iss === 'string' ? iss : null,
-    subjectSha256: typeof sub === 'string' ? createHash('sha256').update(sub).digest('hex') : null,
-  }
-}
-
-/** Returns the claims of a JWT without verifying it. Returns none for other tokens. */
-export function claimsOf(token: string): { readonly [name: string]: unknown } {
-  const claims = tryParseJson(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'))
-  return isRecord(claims) ? claims : {}
+  const { issuer, subject } = identityOf(token)
+  const subjectSha256 = subject === null ? null : createHash('sha256').update(subject).digest('hex')
+  return { address: baseUrl, issuer, subjectSha256 }
 }
 
 /**

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { diagnoseWebhook, type Finding } from 'campaign-client/webhook'
 import { Option } from 'commander'
+import { ByteChunks } from '../../shared/byte-chunks.ts'
 import { toJsonText, tryParseJson } from '../../shared/text.ts'
 import type { Command, Context } from '../command.ts'
 import { webhookSecretOf } from '../environment.ts'
@@ -265,13 +266,10 @@ function shownResponse(result: PostResult): NonNullable<Received['forwarded']> {
 
 /** Reads the whole body. Returns `undefined` if it is too large. */
 async function readBody(request: IncomingMessage): Promise<Uint8Array | undefined> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of request as AsyncIterable<Uint8Array>) {
-    size += chunk.length
-    if (size <= MAX_BODY_BYTES) chunks.push(chunk)
-  }
-  return size <= MAX_BODY_BYTES ? Buffer.concat(chunks) : undefined
+  const chunks = new ByteChunks(MAX_BODY_BYTES)
+  let fits = true
+  for await (const chunk of request as AsyncIterable<Uint8Array>) fits &&= chunks.add(chunk)
+  return fits ? chunks.concat() : undefined
 }
 
 /** Headers of one connection, which must not be forwarded. */

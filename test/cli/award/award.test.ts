@@ -377,6 +377,23 @@ describe('reports', () => {
     expect(lines.slice(0, 2)).toEqual(['line,column,rule,message', '7,xp,max_xp,"is 6, but --max-xp is 5"'])
   })
 
+  test.each([
+    ['adress,xp,reason\n', 'the first line lacks the column address; it names "adress", "xp", "reason"'],
+    ['address,xp,reason\n', '"party.csv" has no rows'],
+    ['', '"party.csv" is empty'],
+    ['address,xp\r', '"party.csv": line 1 contains a carriage return without a line feed'],
+  ])('are written for the file %j, which is not a list', async (content, message) => {
+    const { file, award, folder } = await setUp()
+    file('party.csv', content)
+    const reports = ['--report', 'r.json', '--report', 'r.txt', '--report', 'r.csv']
+    expect(await award(['party.csv', ...SEND, ...reports])).toMatchObject({ code: 2 })
+    const read = (name: string) => readFileSync(join(folder, name), 'utf8')
+    const error = { code: 'usage', message, exitCode: 2 }
+    expect(JSON.parse(read('r.json'))).toEqual({ version: 1, problems: [{ rule: 'file', message }], error })
+    expect(read('r.txt')).toContain(message)
+    expect(read('r.csv')).toMatch(/^line,column,rule,message\r\n,,file,/)
+  })
+
   test('are not affected by a file that a killed run left behind', async () => {
     const { file, award, folder } = await setUp()
     file('party.csv', listOf(1))

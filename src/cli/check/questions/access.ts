@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import { expiryOf } from '../../../shared/jwt.ts'
 import { isReply, type Outcome } from '../probe.ts'
-import { claimsOf } from '../profile.ts'
 import { asAssumed, cannotTell, differs, noData, type Question } from '../question.ts'
 
 /** Asked last: it needs a read that works. Shown first: if the service ignores tokens, the other answers prove nothing. */
@@ -54,7 +54,7 @@ export const access: readonly Question[] = [
     text: 'token',
     assumed: 'a JWT with exp',
     judge({ probe }) {
-      const expiry = new Date(Number(claimsOf(probe.options.token).exp) * 1_000)
+      const expiry = new Date(expiryOf(probe.options.token) ?? Number.NaN)
       if (Number.isNaN(expiry.getTime())) return cannotTell('it is not a JWT with exp')
       return asAssumed(`it expires at ${expiry.toISOString()}`)
     },
