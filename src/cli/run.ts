@@ -148,7 +148,9 @@ function toUsageFailure({ code, message }: CommanderError): CommandFailure {
   if (code === NO_COMMAND) return usageFailure('no command is given', 'see --help')
   const [, problem = '', hint] = /^(?:error: )?(.*?)(?:\n\((Did you mean .*)\))?$/s.exec(message) ?? []
   const sentence = withoutValue(code, problem)
-  return usageFailure(sentence, hint ?? adviceOnSecret(sentence) ?? 'see --help')
+  // `dev` has a flag --token: only an unknown flag is the attempt to pass a secret.
+  const advice = code === 'commander.unknownOption' ? adviceOnSecret(sentence) : undefined
+  return usageFailure(sentence, hint ?? advice ?? 'see --help')
 }
 
 /** Removes the value of a flag or argument: it may be a secret. */

@@ -3,7 +3,7 @@ import * as z from 'zod/mini'
 /** A string with a description, which the OpenAPI document shows. */
 const text = (description: string) => z.string().check(z.describe(description))
 
-const TIMES = 'Enter a whole number of at least 1. For all, leave the field empty (in JSON: null).'
+const TIMES = 'Enter a whole number of at least 1.'
 const STATUS = 'Enter an HTTP status from 200 to 599.'
 const DELAY = 'Enter a number of milliseconds, at least 0.'
 

@@ -137,6 +137,7 @@ test.each([
   [['--webhook', 'nonsense'], 'It must be a URL'],
   [['--seed', '/no/such/file'], 'no such file'],
   [['--token', 'two words'], 'without spaces and commas'],
+  [['--token'], "option '--token <token>' argument missing\n  ↳ see --help"],
   [['--registration-path', '../up'], 'must be a path below baseUrl'],
 ])('%j is refused', async (args, words) => {
   const { code, stdout, stderr } = await run(['dev', ...args])
