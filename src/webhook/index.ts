@@ -32,14 +32,16 @@ export type {
 } from '../schemas/user-activity.ts'
 export { diagnoseWebhook } from './diagnose/diagnose-webhook.ts'
 export type { Finding, FindingCode } from './diagnose/finding.ts'
-export { parseWebhook, safeParseWebhook, type WebhookResult } from './event/parse-webhook.ts'
 export {
   type ActionCompletedEvent,
   isTestMessage,
+  parseWebhook,
   type QuestCompletedEvent,
+  safeParseWebhook,
   type UnknownEvent,
   type WebhookEvent,
-} from './event/webhook-event.ts'
+  type WebhookResult,
+} from './event.ts'
 export type {
   FastifyPlugin,
   FastifyScope,

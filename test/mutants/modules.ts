@@ -11,7 +11,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   call: { mutate: ['src/call/**/*.ts'], tests: ['test/{client,call}/*.test.ts', 'test/node/node-transport.test.ts'] },
   node: { mutate: ['src/transports/node/!(unsupported-runtime).ts'], tests: ['test/node/!(response).test.ts'] },
   progress: { mutate: ['src/progress-changes.ts'], tests: ['test/progress/*.test.ts'] },
-  verify: { mutate: ['src/webhook/{verify,event}/*.ts'], tests: ['test/webhook/{verify,event}/*.test.ts'] },
+  verify: { mutate: ['src/webhook/{event.ts,verify/*.ts}'], tests: ['test/webhook/{verify,event}/*.test.ts'] },
   receiver: {
     mutate: ['src/webhook/receiver/**/*.ts'],
     tests: ['test/webhook/receiver/!(simulation).test.ts', 'test/webhook/receiver/adapters/!(early-refusal).test.ts'],

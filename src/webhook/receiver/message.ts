@@ -2,8 +2,7 @@ import { WebhookError } from '../../errors/webhook-errors.ts'
 import { ByteChunks } from '../../shared/byte-chunks.ts'
 import { diagnoseHeader, diagnoseWebhook } from '../diagnose/diagnose-webhook.ts'
 import { type Finding, finding } from '../diagnose/finding.ts'
-import { decodeMessage } from '../event/parse-webhook.ts'
-import type { WebhookEvent } from '../event/webhook-event.ts'
+import { decodeMessage, type WebhookEvent } from '../event.ts'
 import {
   findSigner,
   isUint8Array,

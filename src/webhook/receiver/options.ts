@@ -14,7 +14,7 @@ import {
   within,
 } from '../../shared/option-checks.ts'
 import type { Finding } from '../diagnose/finding.ts'
-import type { WebhookEvent } from '../event/webhook-event.ts'
+import type { WebhookEvent } from '../event.ts'
 import type { DeliveryStore } from '../stores/delivery-store.ts'
 import { memoryStore } from '../stores/memory-store.ts'
 import { secretProblem, type WebhookSecret } from '../verify/signature.ts'
