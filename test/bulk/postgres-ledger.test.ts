@@ -12,7 +12,7 @@ import { postgres } from '../databases/postgres.ts'
 import { FULL_SIZE } from '../support/full-size.ts'
 import { skipsWithout } from '../support/skips-without.ts'
 import { startStallingProxy } from '../support/stalling-proxy.ts'
-import { award, awards, counts, holdCalls, setup, stopErrorOf } from './fixtures.ts'
+import { award, awards, counts, holdCalls, setup, skipPauses, stopErrorOf } from './fixtures.ts'
 
 const NUMBERS: ReadonlySet<number> = new Set([types.builtins.INT4, types.builtins.INT8, types.builtins.FLOAT8])
 
@@ -268,19 +268,18 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
   test('a connection that becomes silent stops the run after 30 s, and the next run uses the same pool', async () => {
     const proxy = await startStallingProxy(server.url)
     onTestFinished(() => proxy.close())
-    const onePool = new Pool({ connectionString: proxy.url, max: 1 })
+    const onePool = new Pool({ connectionString: proxy.url, max: 1, idleTimeoutMillis: 0 })
     onePool.on('error', () => undefined)
     onTestFinished(() => onePool.end())
     const ledger = postgresLedger(onePool, { run: randomUUID(), table })
     const { client } = setup()
     await rewardWallets(client, awards(3), { ledger })
 
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-    onTestFinished(() => void vi.useRealTimers())
     proxy.silence()
-    const stopped = stopErrorOf(rewardWallets(client, awards(5), { ledger }))
-    await vi.advanceTimersByTimeAsync(30_000)
-    expect((await stopped).message).toContain('postgresLedger: PostgreSQL did not respond within 30000 ms')
+    const elapsed = skipPauses()
+    const { message } = await stopErrorOf(rewardWallets(client, awards(5), { ledger }))
+    expect(message).toContain('postgresLedger: PostgreSQL did not respond within 30000 ms')
+    expect(elapsed()).toBe(30_000)
     vi.useRealTimers()
     expect((await rewardWallets(client, awards(5), { ledger })).counts).toEqual(counts({ awarded: 5 }))
   })
