@@ -2,7 +2,6 @@ import { checkApiReport } from './checks/api-report.ts'
 import { checkCommand } from './checks/command.ts'
 import { checkEntryPoints } from './checks/entry-points.ts'
 import type { PackageCheck } from './checks/finding.ts'
-import { measureImportTime } from './checks/import-time.ts'
 import { checkLinks } from './checks/links.ts'
 import { checkNotices } from './checks/notices.ts'
 import { checkSizes } from './checks/sizes.ts'
@@ -19,7 +18,6 @@ const checks: readonly PackageCheck[] = [
   checkNotices,
   checkApiReport,
   checkSizes,
-  measureImportTime,
 ]
 
 if (process.argv.length > 2) {

@@ -7,7 +7,6 @@ export interface CommandResult {
   readonly stdout: string
   /** Standard output and standard error, interleaved. */
   readonly output: string
-  readonly seconds: number
 }
 
 /** Options of a command. */
@@ -23,7 +22,6 @@ export function runCommand(
   args: readonly string[],
   { cwd, timeoutMs = 300_000, env = {} }: CommandOptions,
 ): Promise<CommandResult> {
-  const started = performance.now()
   return new Promise((resolve) => {
     const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
     let stdout = ''
@@ -41,7 +39,7 @@ export function runCommand(
     })
     const end = (code: number | null) => {
       clearTimeout(timer)
-      resolve({ code, stdout, output, seconds: (performance.now() - started) / 1000 })
+      resolve({ code, stdout, output })
     }
     child.on('error', (error) => {
       output += String(error)
