@@ -34,6 +34,13 @@ test('samples are at most 80 columns wide', () => {
   expect(tooWide).toEqual([])
 })
 
+test('a page says which samples continue one another', () => {
+  const silent = pages.filter(
+    (page) => sampleFilesOf(page).some(({ count }) => count > 1) && !/samples?\b[^.]*\bcontinues?\b/.test(read(page)),
+  )
+  expect(silent).toEqual([])
+})
+
 test('samples compile as TypeScript, with the strictest settings', { timeout: 240_000 }, () => {
   // The project's own type check compiles the programs of `examples`.
   const others = files.filter(({ compiledOnly }) => !compiledOnly?.startsWith('it is examples/'))

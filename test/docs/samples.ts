@@ -8,6 +8,8 @@ export interface SampleFile {
   /** The name in the page (` ```ts file: NAME `), or `undefined`. */
   readonly name: string | undefined
   readonly source: string
+  /** The number of its samples. */
+  readonly count: number
   /** Why the file is only compiled (` ```ts compile: REASON `), or `undefined`. */
   readonly compiledOnly: string | undefined
   /** The output in its `// → …` comments, in order. */
@@ -40,6 +42,7 @@ export function sampleFilesOf(path: string, text = read(path)): SampleFile[] {
       at: before?.at ?? at,
       name: before?.name ?? (kind === 'file' ? word : undefined),
       source,
+      count: (before?.count ?? 0) + 1,
       compiledOnly: before?.compiledOnly ?? (kind === 'compile' ? word : undefined),
       prints: [...source.matchAll(OUTPUT)].map(([, printed = '']) => printed),
     })

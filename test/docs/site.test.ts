@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { searchOptions } from '../../docs/.vitepress/search.ts'
+import { guides } from '../../docs/.vitepress/sidebar.ts'
 import { pathTo } from '../../scripts/repository.ts'
 import { axeSource, launchBrowser, missingBrowser } from '../browser/browser.ts'
 import { skipsWithout } from '../support/skips-without.ts'
@@ -57,8 +58,10 @@ const QUESTIONS: Readonly<Record<string, string>> = {
   TimeoutError: 'reference/campaign-client/classes/TimeoutError',
 }
 
-/** Titles, which come first. */
-const TITLES = ['Webhooks', 'Bulk awards', 'Tokens', 'Troubleshooting', 'Glossary', 'rewardWallet']
+/** The titles of the guides, which come first. */
+const TITLES = guides.flatMap(({ items = [] }) =>
+  items.flatMap(({ text, items: below = [] }) => [text, ...below.map(({ text }) => text)]),
+)
 
 describe.skipIf(skipsWithout('built site', missingSite))('the built site', () => {
   test('each page has at most 150 kB, and the site has at most 30 MB', () => {
