@@ -29,13 +29,13 @@ export const methodTables: Generator = {
     ])
     const long = methods.map(({ name, does, endpoint: { method, path, retry } }) => [
       `[${name}](methods/${name}.md)`,
-      path === undefined ? `${method}, path not shown` : `${method} /${path}`,
       does,
       retry,
+      path === undefined ? `${method}, path not shown` : `${method} /${path}`,
     ])
     return new Map([
       ['README.md', withTable('README.md', ['method', 'does', 'a retry is'], short)],
-      ['docs/methods.md', withTable('docs/methods.md', ['method', 'endpoint', 'does', 'a retry is'], long)],
+      ['docs/methods.md', withTable('docs/methods.md', ['method', 'does', 'a retry is', 'endpoint'], long)],
     ])
   },
 }
