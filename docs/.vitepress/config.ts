@@ -32,6 +32,20 @@ function adaptInlineTokens(md: MarkdownRenderer): void {
   })
 }
 
+/** Names the column of each table cell, for the lists that style.css makes of wide tables on phones. */
+function labelCells(md: MarkdownRenderer): void {
+  md.core.ruler.push('label-cells', ({ tokens }) => {
+    let heads: string[] = []
+    let column = 0
+    for (const [index, token] of tokens.entries()) {
+      if (token.type === 'thead_open') heads = []
+      if (token.type === 'th_open') heads.push(tokens[index + 1]?.content ?? '')
+      if (token.type === 'tr_open') column = 0
+      if (token.type === 'td_open') token.attrSet('data-label', heads[column++] ?? '')
+    }
+  })
+}
+
 /** The Markdown of a page. The pages of programs are made from a template and have no own file. */
 function sourceOf({ filePath }: PageData): string {
   const file = join(ROOT, filePath)
@@ -91,7 +105,10 @@ export default defineConfig({
   },
   markdown: {
     anchor: { slugify: anchorOf },
-    config: adaptInlineTokens,
+    config(md) {
+      adaptInlineTokens(md)
+      labelCells(md)
+    },
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
   },
   themeConfig: {

@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { searchOptions } from '../../docs/.vitepress/search.ts'
-import { guides } from '../../docs/.vitepress/sidebar.ts'
 import { pathTo } from '../../scripts/repository.ts'
 import { axeSource, launchBrowser, missingBrowser } from '../browser/browser.ts'
 import { skipsWithout } from '../support/skips-without.ts'
@@ -59,9 +58,12 @@ const QUESTIONS: Readonly<Record<string, string>> = {
 }
 
 /** The titles of the guides, which come first. */
-const TITLES = guides.flatMap(({ items = [] }) =>
-  items.flatMap(({ text, items: below = [] }) => [text, ...below.map(({ text }) => text)]),
-)
+const TITLES =
+  missingSite === undefined
+    ? [...readFileSync(join(SITE, 'llms.txt'), 'utf8').matchAll(/^- \[(.+?)\]\(\/(?!examples|reference)/gm)].map(
+        ([, title = '']) => title,
+      )
+    : []
 
 describe.skipIf(skipsWithout('built site', missingSite))('the built site', () => {
   test('each page has at most 150 kB, and the site has at most 30 MB', () => {
