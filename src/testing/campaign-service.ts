@@ -174,7 +174,8 @@ export function createCampaignService(options: CampaignServiceOptions = {}): Cam
   const postSettings = { clock, deliver, timeoutMs: deliveryTimeoutMs }
   const deliverySettings = {
     ...postSettings,
-    takeFault: (message: () => DeliveredMessage) => faults.takeForDelivery(message),
+    takeFault: (message: () => DeliveredMessage, isOvertaking: boolean) =>
+      faults.takeForDelivery(message, isOvertaking),
   }
   const deliveries = new DeliveryQueue(deliverySettings, (delivery) => {
     listeners.emit(() => ({ kind: 'delivery_changed', at: now(), delivery: delivery() }))

@@ -86,12 +86,16 @@ export class FaultQueue {
     return undefined
   }
 
-  /** Uses the first fault that affects a delivery attempt of the message, if any. */
-  takeForDelivery(message: () => DeliveredMessage): DeliveryFaultOptions | undefined {
+  /**
+   * Uses the first fault that affects a delivery attempt of the message, if any.
+   *
+   * @param isOvertaking - whether `reorder` holds another message until this one has been sent; then it does not hold this one
+   */
+  takeForDelivery(message: () => DeliveredMessage, isOvertaking: boolean): DeliveryFaultOptions | undefined {
     let parsed: DeliveredMessage | undefined
     for (const fault of this.#queue) {
       const { effect } = fault
-      if (effect.on !== 'delivery') continue
+      if (effect.on !== 'delivery' || (isOvertaking && effect.delivery.kind === 'reorder')) continue
       parsed ??= message()
       if (!isAffected(parsed, effect.delivery)) continue
       this.#use(fault)

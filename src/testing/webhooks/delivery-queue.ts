@@ -81,8 +81,12 @@ const DEFAULT_DELAY_MS = 100
 const MAX_HELD_MS = 5000
 
 export interface DeliverySettings extends PostSettings {
-  /** Returns the fault of the next attempt to deliver a message. */
-  takeFault(message: () => DeliveredMessage): DeliveryFaultOptions | undefined
+  /**
+   * Returns the fault of the next attempt to deliver a message.
+   *
+   * @param isOvertaking - whether another message to the same URL waits for this one
+   */
+  takeFault(message: () => DeliveredMessage, isOvertaking: boolean): DeliveryFaultOptions | undefined
 }
 
 /** Delivers messages, retries failed attempts, and records every attempt. */
@@ -204,7 +208,7 @@ export class DeliveryQueue {
   /** Takes the fault of the next attempt. Returns whether the fault postpones the attempt. */
   #isPostponed(delivery: Delivery): boolean {
     if (delivery.fault) return false
-    const fault = this.#settings.takeFault(() => JSON.parse(delivery.body))
+    const fault = this.#settings.takeFault(() => JSON.parse(delivery.body), this.#heldBy(delivery).length > 0)
     delivery.fault = fault
     if (fault?.kind !== 'delay' && fault?.kind !== 'reorder') return false
     if (fault.kind === 'reorder') this.#held.add(delivery)
@@ -212,10 +216,14 @@ export class DeliveryQueue {
     return true
   }
 
+  /** Returns the deliveries that wait for another message to their URL, such as this one. */
+  #heldBy({ id, url }: Delivery): readonly Delivery[] {
+    return [...this.#held].filter((held) => held.url === url && held.id !== id)
+  }
+
   /** Sends the messages that waited for this one. */
-  #releaseHeld({ id, url }: Delivery): void {
-    for (const held of [...this.#held]) {
-      if (held.url !== url || held.id === id) continue
+  #releaseHeld(delivery: Delivery): void {
+    for (const held of this.#heldBy(delivery)) {
       this.#settings.clock.clearTimeout(held.timer)
       this.#enqueue(held)
     }

@@ -135,6 +135,18 @@ describe('a delivery fault', () => {
     expect(handled).toEqual([id])
   })
 
+  test('reorder of every message swaps each message with the next', async () => {
+    const { service, fail, handled } = startWithReceiver()
+    const fault = fail({ kind: 'reorder', times: Number.POSITIVE_INFINITY })
+    const ids: string[] = []
+    for (let number = 1; number <= 4; number++) {
+      ids.push(service.emit(emitFollow).id)
+      await service.settle()
+    }
+    expect(handled.map((id) => ids.indexOf(id))).toEqual([1, 0, 3, 2])
+    expect(fault.used).toBe(2)
+  })
+
   test('of some scope or type affects only these messages', async () => {
     const { service, fail } = startWithReceiver()
     const others = [fail({ kind: 'delay', scope: 'another' }), fail({ kind: 'delay', type: 'quest_completed' })]

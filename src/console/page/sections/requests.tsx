@@ -101,7 +101,11 @@ function withAttemptsTogether(rows: readonly RequestRow[]): readonly RequestRow[
   const retried = new Set(rows.flatMap(({ firstKey }) => firstKey ?? []))
   if (retried.size === 0) return rows
   const calls = new Map<string, RequestRow[]>()
-  for (const row of rows) calls.set(callOf(row), [...(calls.get(callOf(row)) ?? []), row])
+  for (const row of rows) {
+    const call = calls.get(callOf(row))
+    if (call) call.push(row)
+    else calls.set(callOf(row), [row])
+  }
   return [...calls.values()].flat()
 }
 
