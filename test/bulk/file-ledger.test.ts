@@ -459,6 +459,23 @@ describe('an attempt whose process was killed', () => {
     await rewardWallets(client, awards(1), { ledger: fileLedger(path) })
     expect(query(path, 'SELECT verdict, in_doubt FROM awards')).toEqual([{ verdict: null, in_doubt: 1 }])
   })
+
+  test.each([
+    ['unconfirmed', 1, {}],
+    ['alreadyAwarded', 0, { confirm: () => true as const }],
+    ['rejected', 0, { confirm: () => false as const }],
+  ])('ends as %s, with in_doubt %i', async (verdict, in_doubt, evidence) => {
+    const { client } = setup()
+    const path = await killedCopy(newPath(), (row) => client.rewardWallet(row))
+    await rewardWallets(client, awards(1), { ledger: fileLedger(path), ...evidence })
+    expect(query(path, 'SELECT verdict, in_doubt FROM awards')).toEqual([{ verdict, in_doubt }])
+  })
+
+  test('ends as awarded, with in_doubt 0, if the attempt never arrived', async () => {
+    const path = await killedCopy(newPath(), async () => undefined)
+    await rewardWallets(setup().client, awards(1), { ledger: fileLedger(path) })
+    expect(query(path, 'SELECT verdict, in_doubt FROM awards')).toEqual([{ verdict: 'awarded', in_doubt: 0 }])
+  })
 })
 
 test.each([

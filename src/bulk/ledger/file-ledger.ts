@@ -369,10 +369,9 @@ class FileSession implements LedgerSession {
     return this.#write(() => {
       const stored = this.#find(id)
       if (stored === undefined) throw unusable(this.#path, `it lost the award ${JSON.stringify(id)}`)
-      const inDoubt = verdict === 'indeterminate' || verdict === 'unconfirmed' ? 1 : stored.in_doubt
       this.#update.run(
         verdict === 'indeterminate' ? null : verdict,
-        verdict === 'rejected' ? 0 : inDoubt,
+        verdict === 'indeterminate' || verdict === 'unconfirmed' ? 1 : 0,
         failure === undefined ? null : JSON.stringify(failure),
         stored.begun_at,
         Date.now(),
