@@ -61,9 +61,9 @@ export function loggingHooks(logger: Logger): ClientHooks {
 
 const service = createCampaignService({ idSeed: 'logging' })
 const client = new CampaignClient({
-  baseUrl: 'https://service.example/api/v1',
-  accessToken: 'a-token-that-no-line-shows',
-  fetch: service.fetch, // remove this line to call the real service
+  baseUrl: 'https://service.example/api/v1', // the base URL of your account
+  accessToken: 'a-token-that-no-line-shows', // your access token
+  fetch: service.fetch, // a local service: remove the line
   hooks: loggingHooks(pino({ level: 'debug' })),
 })
 

@@ -20,6 +20,7 @@ import {
   NetworkError,
   ReferralRejectedError,
 } from 'campaign-client'
+import { rewardId } from 'campaign-client/bulk'
 import { createCampaignService } from 'campaign-client/testing'
 import { createWebhookReceiver, verifyWebhook } from 'campaign-client/webhook'
 
@@ -96,16 +97,15 @@ async function tryEverything(): Promise<void> {
   })
 
   heading('Award XP, once')
-  const award = {
-    address: WALLET,
-    pid: 'demo',
-    id: 'launch-party-2026',
-    xp: 250,
-  }
+  const wallet = { address: WALLET, pid: 'demo' }
+  // The same award always gets the same ID, and the service accepts it once.
+  const id = rewardId({ ...wallet, reason: 'launch party' })
+  const award = { ...wallet, id, xp: 250 }
   await attempt('award 250 XP to a wallet', async () => {
     await client.rewardWallet(award)
     return 'awarded'
   })
+  // The outcome is about this call: the first call made the award.
   await expectRefusal('award it again under the same id', ApiError, () =>
     client.rewardWallet(award),
   )

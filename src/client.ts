@@ -45,9 +45,9 @@ import { fetchTransport } from './transports/fetch.ts'
  * import { createCampaignService } from 'campaign-client/testing'
  *
  * const client = new CampaignClient({
- *   baseUrl: 'https://service.example/api/v1',
- *   accessToken: 'any', // or a function that returns a token
- *   fetch: createCampaignService().fetch, // remove this line to call the service
+ *   baseUrl: 'https://service.example/api/v1', // the base URL of your account
+ *   accessToken: 'any', // your access token, or a function that returns it
+ *   fetch: createCampaignService().fetch, // a local service: remove the line
  * })
  * const user = { account: 'ada', platform: 'discord', pid: 'demo' }
  * const ada = await client.getUserProgress(user)
@@ -154,12 +154,10 @@ export class CampaignClient {
    *
    * @example
    * ```ts
-   * const award = {
-   *   address: '0x52908400098527886E0F7030069857D2E4169EE7',
-   *   pid: 'demo',
-   *   id: 'launch-party-2026',
-   *   xp: 250,
-   * }
+   * import { rewardId } from 'campaign-client/bulk'
+   *
+   * const wallet = { address: '0x52908400098527886E0F7030069857D2E4169EE7', pid: 'demo' }
+   * const award = { ...wallet, id: rewardId({ ...wallet, reason: 'launch party' }), xp: 250 }
    * await client.rewardWallet(award)
    * await client.rewardWallet(award).catch((error) => console.log(error.code)) // → bad_request
    * ```

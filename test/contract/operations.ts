@@ -89,10 +89,10 @@ export const contract = {
     request: {
       address: '0x52908400098527886E0F7030069857D2E4169EE7',
       pid: 'demo',
-      id: 'launch-party-2026',
+      id: 'v1-7a03af3ae8af538af8aad61bd35874ee2989d024',
       xp: 250,
     },
-    sent: '{"address":"0x52908400098527886E0F7030069857D2E4169EE7","pid":"demo","id":"launch-party-2026","xp":250}',
+    sent: '{"address":"0x52908400098527886E0F7030069857D2E4169EE7","pid":"demo","id":"v1-7a03af3ae8af538af8aad61bd35874ee2989d024","xp":250}',
     ...NO_DATA,
   },
   setReferrer: {
