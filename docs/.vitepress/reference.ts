@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { Application, type DeclarationReflection, type ProjectReflection, ReflectionKind } from 'typedoc'
 import { MarkdownPageEvent } from 'typedoc-plugin-markdown'
 import { anchorOf } from './anchor.ts'
@@ -42,15 +43,17 @@ function isInTypeLiteral({ parent }: DeclarationReflection): boolean {
  * sections of guides.
  */
 export function shortenPage(contents: string): string {
-  const [, code] = /\*\*code\*\*: `"(\w+)"`/.exec(contents) ?? []
-  const link = code === undefined ? '' : `[What to do after this error](/error-codes#${code})\n\n`
-  return linkSections(listThrows(contents))
-    .replace(/^(> `const` \*\*\w+\*\*: `Zod\w*`).*$/gm, '$1')
-    .replace(
-      /^#+ Default Value\n\n(?:```ts\n(.+)\n```|(.+))$/gm,
-      (_, code, text) => `Default: ${text ?? `\`${code}\``}`,
-    )
-    .replace(/^(# Class: [\s\S]+?)(?=^## )/m, (head) => `${head}${link}`)
+  return (
+    linkSections(listThrows(listIndex(contents)))
+      .replace(/^(> `const` \*\*\w+\*\*: `Zod\w*`).*$/gm, '$1')
+      .replace(
+        /^#+ Default Value\n\n(?:```ts\n(.+)\n```|(.+))$/gm,
+        (_, code, text) => `Default: ${text ?? (/^(?:none\b|[a-z]+ [a-z])/.test(code) ? code : `\`${code}\``)}`,
+      )
+      .replace(/^# Class: (\w+)[\s\S]+?(?=^## )/m, (head, name) => `${head}${errorLink(name, contents)}`)
+      // The theme of TypeDoc makes `#hook-id` of a link to `hook_id`.
+      .replace(/(\[`(\w+_\w+)`\]\([^)#]*#)[\w-]+/g, (_, start, name) => `${start}${anchorOf(name)}`)
+  )
 }
 
 /**
@@ -62,6 +65,28 @@ export function linkSections(text: string): string {
     /("[^"`\n]+"(?:\s+and\s+"[^"`\n]+")?)\s+in\s+docs\/([\w-]+)\.md/g,
     (_, sections: string, page: string) =>
       sections.replaceAll(/"(.+?)"/g, (_, title) => `[${title}](/${page}#${anchorOf(title)})`),
+  )
+}
+
+const ERROR_CODES = readFileSync(new URL('../error-codes.md', import.meta.url), 'utf8')
+
+/** Returns the link to what to do after an error: to the section of its code, or to the page if the class has several codes. */
+function errorLink(name: string, contents: string): string {
+  if (!contents.includes('**code**')) return ''
+  const [, literal] = /\*\*code\*\*: `"(\w+)"`/.exec(contents) ?? []
+  const snakeCase = name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase()
+  const codes = [literal, snakeCase, snakeCase.replace(/_error$/, '')]
+  const code = codes.find((code) => code !== undefined && ERROR_CODES.includes(`\n### ${code}\n`))
+  return `[What to do after this error](/error-codes${code === undefined ? '' : `#${code}`})\n\n`
+}
+
+/** Turns the tables of an index into lists: on a phone, the names would leave no room for the descriptions. */
+function listIndex(contents: string): string {
+  return contents.replaceAll(/^\| [\w ]+ \| Description \|\n\|[ -|]+\|\n((?:\| \[.+\n?)+)/gm, (_, rows: string) =>
+    rows.replaceAll(
+      /^\| (\[.+?\]\(.+?\)) \| (.+) \|$/gm,
+      (_, link, text) => `- ${link}: ${text.replaceAll('\\|', '|')}`,
+    ),
   )
 }
 

@@ -54,6 +54,26 @@ test('the reference reports members without a description, and functions without
   ])
 })
 
+test.each([
+  ['TimeoutError', '"timeout"', '#timeout'],
+  ['AwardRunStoppedError', 'CampaignErrorCode', '#award_run_stopped'],
+  ['ApiError', 'ApiErrorCode', '#api_error'],
+  ['WebhookError', 'WebhookErrorCode', ''],
+])('the page of %s links to what to do', (name, code, anchor) => {
+  expect(shortenPage(`# Class: ${name}\n\nText.\n\n## Properties\n\n> **code**: \`${code}\`\n`)).toContain(
+    `Text.\n\n[What to do after this error](/error-codes${anchor})\n\n## Properties`,
+  )
+})
+
+test('an index of the reference is a list', () => {
+  const table = '| Class | Description |\n| ------ | ------ |\n| [A](A.md) | One \\| two. |\n| [B](B.md) | Three. |\n'
+  expect(shortenPage(table)).toBe('- [A](A.md): One | two.\n- [B](B.md): Three.\n')
+})
+
+test('the reference links a member whose name has an underscore', () => {
+  expect(shortenPage('[`hook_id`](WebhookOptions.md#hook-id)')).toBe('[`hook_id`](WebhookOptions.md#hook_id)')
+})
+
 test('the reference links sections of guides that comments name in words', () => {
   expect(shortenPage('See "POST /wallet/reward" and "Limits" in\ndocs/the-service.md.')).toBe(
     'See [POST /wallet/reward](/the-service#post-walletreward) and [Limits](/the-service#limits).',

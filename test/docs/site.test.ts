@@ -101,6 +101,27 @@ describe.skipIf(skipsWithout('built site', missingSite))('the built site', () =>
     expect(new Set(found.map(({ description }) => description)).size).toBe(found.length)
   })
 
+  test('every link leads to a page and an anchor', () => {
+    const pages = new Map(
+      files.filter((file) => file.endsWith('.html')).map((file) => [file, readFileSync(join(SITE, file), 'utf8')]),
+    )
+    const anchors = new Map(
+      [...pages].map(([file, html]) => [file, new Set([...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id))]),
+    )
+    const broken: string[] = []
+    for (const [file, html] of pages) {
+      for (const [, href = ''] of html.matchAll(/<a [^>]*href="((?!\w+:)[^"]+)"/g)) {
+        const { pathname, hash } = new URL(href, `http://site/${file}`)
+        const page = pathname.endsWith('/') ? `${pathname}index.html` : pathname.replace(/(?:\.html)?$/, '.html')
+        const found = anchors.get(page.slice(1))
+        const isFile = found === undefined && existsSync(join(SITE, pathname))
+        if (!isFile && !(hash === '' ? found : found?.has(decodeURIComponent(hash.slice(1)))))
+          broken.push(`${file}: ${href}`)
+      }
+    }
+    expect([...new Set(broken)]).toEqual([])
+  })
+
   describe('the search', () => {
     let search: (words: string) => { id: string }[]
 

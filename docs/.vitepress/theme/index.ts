@@ -1,4 +1,11 @@
+import { onContentUpdated } from 'vitepress'
 import DefaultTheme from 'vitepress/theme'
 import './style.css'
 
-export default DefaultTheme
+export default {
+  extends: DefaultTheme,
+  setup() {
+    // The list of symbols is longer than the window: show the current one.
+    onContentUpdated(() => document.querySelector('.VPSidebar .is-active')?.scrollIntoView({ block: 'nearest' }))
+  },
+}

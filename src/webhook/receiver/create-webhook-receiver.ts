@@ -69,10 +69,10 @@ export interface WebhookReceiver {
  * | outcome | response |
  * |---|---|
  * | the message was handled, was handled before, or the handler threw `DiscardEvent` | 200 |
- * | another attempt is being handled | 503 and Retry-After |
- * | the handler runs longer than `deadlineMs`, and continues | 503 and Retry-After |
- * | the handler stopped because its signal fired | 503 and Retry-After |
- * | the store or the secret is unavailable, or the receiver is closing | 503 and Retry-After |
+ * | another attempt is being handled | 503 and `Retry-After` |
+ * | the handler runs longer than `deadlineMs`, and continues | 503 and `Retry-After` |
+ * | the handler stopped because its signal fired | 503 and `Retry-After` |
+ * | the store or the secret is unavailable, or the receiver is closing | 503 and `Retry-After` |
  * | the handler threw; its claim is released before the response | 500 |
  * | a documented message lacks a required field, and `unexpectedShape` is `'retry'` | 500 |
  * | the signature is missing, malformed or wrong; all three get the same response | 401 |
