@@ -26,7 +26,7 @@ import { type AwardList, listFailure, parseList, problemLines, sortedProblems, t
 import { makePlan, type Plan, planFields, planLines } from './plan.ts'
 import type { ListProblem, RowRules } from './read-row.ts'
 import { awardRecords, checkReportPaths, writeReports } from './report-files.ts'
-import { ledgerRefusal, type SendFlags, sendAwards } from './send.ts'
+import { ledgerRefusal, readProgressFormat, type SendFlags, sendAwards } from './send.ts'
 
 interface AwardFlags extends SendFlags {
   readonly pid?: string
@@ -113,9 +113,9 @@ async function award(name: string, flags: AwardFlags, context: Context): Promise
   const client = dryRun && !hasEnvironment ? undefined : await connect(env)
   const recording = fileLedger(ledger, { run, rebind: rebind === undefined ? undefined : { from: rebind } })
   await requireUsable(recording, client)
-  return client === undefined || dryRun
-    ? showPlan(plan, report, context)
-    : sendAwards(client, recording, plan, flags, context)
+  if (client === undefined) return showPlan(plan, report, context)
+  const format = await readProgressFormat(flags.profile, context)
+  return dryRun ? showPlan(plan, report, context) : sendAwards(client, recording, plan, format, flags, context)
 }
 
 /** @throws CommandFailure when this Node.js has no node:sqlite, which the ledger needs */

@@ -37,11 +37,11 @@ export async function sendAwards(
   client: CampaignClient,
   ledger: FileLedger,
   plan: Plan,
+  format: ProgressFormat,
   flags: SendFlags,
   context: Context,
 ): Promise<ExitCode> {
   const { output, argv, interrupts } = context
-  const format = await readProgressFormat(flags.profile, context)
   for (const parts of planLines(plan)) output.err.line(...parts)
   await confirmPlan(plan, flags)
 
@@ -92,7 +92,10 @@ async function confirmPlan({ toSend, awardedBefore }: Plan, { yes, again }: Send
 }
 
 /** Reads the format of progress from a profile of `check`. @throws CommandFailure when the profile has another target */
-async function readProgressFormat(profile: string | undefined, { env, output }: Context): Promise<ProgressFormat> {
+export async function readProgressFormat(
+  profile: string | undefined,
+  { env, output }: Context,
+): Promise<ProgressFormat> {
   if (profile === undefined) return progressFormatOf()
   const target = targetOf(normalBaseUrlOf(env), currentTokenOf(env))
   const { award } = await readProfile(profile, target, undefined, (message) => output.err.line('warning  ', message))

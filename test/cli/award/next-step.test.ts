@@ -171,6 +171,13 @@ describe('a dry run refuses what the run would refuse:', () => {
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('there is no folder') })
   })
 
+  test('a profile that is missing', async () => {
+    const { file, award } = await setUp()
+    file('party.csv', listOf(1))
+    const { code, stderr } = await award(['party.csv', '--pid', 'demo', '--dry-run', '--profile', 'none.json'])
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('"none.json" cannot be read') })
+  })
+
   test('a ledger that a run uses', async () => {
     const { file, award, start, service } = await setUp()
     file('party.csv', listOf(20))
