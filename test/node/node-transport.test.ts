@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events'
 import http from 'node:http'
 import https from 'node:https'
-import net, { type LookupFunction } from 'node:net'
+import net, { BlockList, type LookupFunction } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import zlib from 'node:zlib'
 import { CampaignClient, type Cancellation, ConfigurationError, TimeoutError, type Transport } from 'campaign-client'
@@ -202,6 +202,27 @@ describe('on Deno, whose node:http sends a request again when a kept connection 
 })
 
 describe('a connection that cannot be opened', () => {
+  const loopback = new BlockList()
+  loopback.addSubnet('127.0.0.0', 8)
+
+  test.each([
+    ['http', 'EADDRNOTAVAIL', new http.Agent({ localAddress: '192.0.2.1' })],
+    ['https', 'EADDRNOTAVAIL', new https.Agent({ localAddress: '192.0.2.1' })],
+    ['http', 'ERR_IP_BLOCKED', new http.Agent({ blockList: loopback } as http.AgentOptions)],
+  ])('over %s because of %s fails with this systemCode, and the write is not applied', async (scheme, code, agent) => {
+    const baseUrl = `${scheme}://127.0.0.1:9/api/v1`
+    const client = new CampaignClient({
+      baseUrl,
+      accessToken: 'a-token',
+      transport: transportWith({ agent }),
+      maxRetries: 0,
+    })
+    const call = client.recordActionValue({ account: 'a', platform: 'p', pid: 'p', cid: 'c', aid: 'a', value: 1 })
+    const error = await call.catch((reason: unknown) => reason)
+    expect(error).toMatchObject({ code: 'network', systemCode: code, outcome: 'not_applied' })
+    expect((error as Error).message).not.toContain('agent')
+  })
+
   test.each(['EMFILE', 'EADDRNOTAVAIL', 'ERR_IP_BLOCKED', 'ERR_ACCESS_DENIED'])(
     'because of %s at once fails with this systemCode and the message of its cause',
     async (code) => {

@@ -130,6 +130,8 @@ export class Exchange {
     if (isKept && (socket.readableLength > 0 || !(idempotent || isRecent))) {
       // The stale socket is destroyed, so the number of further tries is limited.
       this.#settleAndClose(STALE)
+    } else if (socket.errored) {
+      this.fail('', socket.errored)
     } else if (socket.destroyed) {
       this.fail(
         this.#route.isOwnAgent ? 'the agent of nodeTransport returned a closed connection' : 'the connection closed',
