@@ -15,10 +15,10 @@ export function parseJson(text: string, maxDepth = Infinity): unknown {
   return mayHaveProto ? JSON.parse(text, withoutProto) : value
 }
 
-/** Parses untrusted JSON. Returns `fallback` if the text is not JSON. */
-export function tryParseJson(text: string, fallback?: unknown): unknown {
+/** Parses untrusted JSON. Returns `fallback` if the text is not JSON, or nested too deeply. */
+export function tryParseJson(text: string, fallback?: unknown, maxDepth?: number): unknown {
   try {
-    return parseJson(text)
+    return parseJson(text, maxDepth)
   } catch {
     return fallback
   }

@@ -130,6 +130,15 @@ describe('GET /control/', () => {
     expect(await get('deliveries?after=x')).toMatchObject({ status: 400, body: { field: 'after' } })
   })
 
+  test('requests returns a body that is nested too deeply as text', async () => {
+    const { get, url, changes } = await openControl()
+    const body = `{"deep":${'['.repeat(50_000)}${']'.repeat(50_000)}}`
+    const headers = { authorization: 'Bearer any', 'content-type': 'application/json' }
+    await fetch(`${url}/user`, { method: 'POST', headers, body })
+    expect(await get('requests')).toMatchObject(ok([{ status: 400, body }]))
+    expect((await changes()).requests.rows).toMatchObject([{ operation: 'updateUser', status: 400 }])
+  })
+
   test('state and deliveries hold no secret', async () => {
     const { url } = await receiver()
     const { post, get, service } = await openControl()

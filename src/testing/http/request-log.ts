@@ -21,7 +21,7 @@ export interface RequestRecord {
   readonly query: Readonly<Record<string, readonly string[]>>
   /** The headers, with names in lower case, without `Authorization` and cookies. */
   readonly headers: Readonly<Record<string, string>>
-  /** The body: parsed if it is complete JSON, otherwise as text. Absent when there was none. */
+  /** The body: parsed if it is complete JSON of at most 1 000 levels, otherwise as text. Absent when there was none. */
   readonly body?: unknown
   /** The body as text, at most its first 256 kB, without secrets. Absent when there was none. */
   readonly bodyText?: string
@@ -47,6 +47,8 @@ type StoredRequest = Omit<RequestRecord, 'body'>
 const MAX_RECORDS = 10_000
 const MAX_LOG_SIZE = 50_000_000
 const MAX_BODY_SIZE = 256_000
+/** Deeper JSON stays text: `JSON.stringify` of the records would overflow the stack. */
+const MAX_BODY_DEPTH = 1000
 const PRIVATE_HEADERS = new Set(['authorization', 'proxy-authorization', 'cookie'])
 
 /** The latest requests, oldest first: at most 10 000 of them and about 50 MB in all. */
@@ -89,7 +91,7 @@ function toRecord(request: StoredRequest): RequestRecord {
   const copy = structuredClone(request)
   return copy.bodyText === undefined
     ? copy
-    : { ...copy, body: copy.isBodyCut ? copy.bodyText : tryParseJson(copy.bodyText, copy.bodyText) }
+    : { ...copy, body: copy.isBodyCut ? copy.bodyText : tryParseJson(copy.bodyText, copy.bodyText, MAX_BODY_DEPTH) }
 }
 
 /** Returns the record of a request, without its secrets. */
