@@ -1,4 +1,7 @@
+import { once } from 'node:events'
 import { Agent, request as httpRequest, type IncomingMessage, type ServerOptions, type ServerResponse } from 'node:http'
+import { connect, createServer } from 'node:http2'
+import type { AddressInfo } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { WebhookError, type WebhookReceiver } from 'campaign-client/webhook'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -453,6 +456,30 @@ describe('a body that was read before', () => {
     const { url } = await serveReceiver(receiver, (request) => request.setEncoding('utf8'))
     expect((await post(url, JSON.stringify(activity({ team: 'Zoë ✓' })))).status).toBe(200)
   })
+})
+
+test('over HTTP/2, a signed message is handled, a forged one is refused, and a body over the limit is 413', async () => {
+  const { receiver, handled } = observedReceiver({ maxBodyBytes: 1_000 })
+  const server = createServer(receiver.node).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const client = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  onTestFinished(() => {
+    client.close()
+    server.close()
+  })
+  const statusOf = async (body: string, headers: Record<string, string>): Promise<unknown> => {
+    const request = client.request({ ':method': 'POST', ...headers })
+    request.on('error', () => undefined)
+    request.end(body)
+    const [response] = await once(request, 'response')
+    request.close()
+    return response[':status']
+  }
+  const body = JSON.stringify(activity())
+  expect(await statusOf(body, signedHeaders(body))).toBe(200)
+  expect(await statusOf(body, WELL_FORMED)).toBe(401)
+  expect(await statusOf('x'.repeat(5_000), WELL_FORMED)).toBe(413)
+  expect(handled).toHaveLength(1)
 })
 
 test('an empty request is refused by its signature, even on a server with optimizeEmptyRequests', async () => {
