@@ -10,11 +10,9 @@ import { type CampaignService, createCampaignService, type FaultOptions } from '
 import { Redis } from 'ioredis'
 import { Pool } from 'pg'
 import { PgBoss } from 'pg-boss'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import type { Database } from '../databases/database.ts'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { ownDatabase } from '../databases/own-database.ts'
-import { postgres } from '../databases/postgres.ts'
-import { redis } from '../databases/redis.ts'
+import { bothMissing, startBoth } from '../databases/postgres-and-redis.ts'
 import { compiled } from '../support/compiled.ts'
 import { FULL_SIZE } from '../support/full-size.ts'
 import { skipsWithout } from '../support/skips-without.ts'
@@ -98,22 +96,11 @@ const auditOf = (table: string): string => `
   END $$;
   CREATE TRIGGER audited AFTER UPDATE ON ${table} FOR EACH ROW EXECUTE FUNCTION audit()`
 
-const missing = [postgres.missing, redis.missing].filter((reason) => reason !== undefined).join('; ') || undefined
-
-describe.skipIf(skipsWithout('PostgreSQL and Redis', missing))(
+describe.skipIf(skipsWithout('PostgreSQL and Redis', bothMissing))(
   'awardOne as the body of a job',
   { timeout: 240_000 },
   () => {
-    let postgresServer: Database
-    let redisServer: Database
-    beforeAll(async () => {
-      postgresServer = await postgres.start()
-      redisServer = await redis.start()
-    }, 60_000)
-    afterAll(async () => {
-      await postgresServer?.stop()
-      await redisServer?.stop()
-    })
+    const servers = startBoth()
 
     async function runJobs(
       label: string,
@@ -121,7 +108,7 @@ describe.skipIf(skipsWithout('PostgreSQL and Redis', missing))(
       withRedis: boolean,
     ) {
       const random = randomFor(label)
-      const database = await ownDatabase(postgresServer)
+      const database = await ownDatabase(servers.postgres)
       const pool = new Pool({ connectionString: database, max: 2 })
       pool.on('error', () => undefined)
       onTestFinished(() => pool.end())
@@ -148,7 +135,7 @@ describe.skipIf(skipsWithout('PostgreSQL and Redis', missing))(
         database,
         baseUrl: url,
         run: 'launch',
-        ...(withRedis && { redis: redisServer.url }),
+        ...(withRedis && { redis: servers.redis.url }),
       }
       const workers = new Workers(task)
 
@@ -215,7 +202,7 @@ describe.skipIf(skipsWithout('PostgreSQL and Redis', missing))(
 
     test('makes each award once in BullMQ, and overwrites no final verdict', async () => {
       const start = async (_: string, name: string): Promise<Enqueue> => {
-        const connection = new Redis(redisServer.url, { maxRetriesPerRequest: null })
+        const connection = new Redis(servers.redis.url, { maxRetriesPerRequest: null })
         const queue = new Queue(name, { connection })
         onTestFinished(async () => {
           await queue.obliterate({ force: true }).catch(() => undefined)

@@ -1,25 +1,16 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { createInterface } from 'node:readline'
+import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { createCampaignService } from 'campaign-client/testing'
 import { Pool } from 'pg'
 import { PgBoss } from 'pg-boss'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { Database } from '../databases/database.ts'
 import { ownDatabase } from '../databases/own-database.ts'
 import { postgres } from '../databases/postgres.ts'
 import { compiled } from '../support/compiled.ts'
+import { type RunningExample, startExample } from '../support/running-example.ts'
 import { skipsWithout } from '../support/skips-without.ts'
 
 const pathOf = compiled('examples/award-outbox.ts')
-
-interface Running {
-  readonly process: ChildProcess
-  readonly url: string
-  readonly ended: Promise<unknown>
-  /** The lines of stdout and stderr so far. */
-  readonly lines: string[]
-}
 
 const environment = (databaseUrl: string, baseUrl: string): NodeJS.ProcessEnv => ({
   ...process.env,
@@ -29,23 +20,20 @@ const environment = (databaseUrl: string, baseUrl: string): NodeJS.ProcessEnv =>
   PORT: '0',
 })
 
-function start(databaseUrl: string, baseUrl: string): Promise<Running> {
-  const child = spawn(process.execPath, [pathOf('examples/award-outbox.ts')], {
-    env: environment(databaseUrl, baseUrl),
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  onTestFinished(() => void child.kill('SIGKILL'))
-  const ended = new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal)))
-  const lines: string[] = []
-  createInterface({ input: child.stderr }).on('line', (line) => void lines.push(line))
-  return new Promise((resolve, reject) => {
-    child.once('exit', () => reject(new Error(`the example exited before it listened: ${lines.join('\n')}`)))
-    createInterface({ input: child.stdout }).on('line', (line) => {
-      lines.push(line)
-      const url = /^listening on (.+)$/.exec(line)?.[1]
-      if (url !== undefined) resolve({ process: child, url, ended, lines })
-    })
-  })
+const start = (databaseUrl: string, baseUrl: string): Promise<RunningExample> =>
+  startExample(pathOf('examples/award-outbox.ts'), environment(databaseUrl, baseUrl))
+
+/** Creates an empty database, and starts a service. */
+async function setUp() {
+  const database = await postgres.start()
+  onTestFinished(() => database.stop())
+  const databaseUrl = await ownDatabase(database)
+  const pool = new Pool({ connectionString: databaseUrl, max: 2 })
+  onTestFinished(() => pool.end())
+  const service = createCampaignService()
+  const server = await service.listen()
+  onTestFinished(() => server.close())
+  return { databaseUrl, pool, service, server }
 }
 
 const wallet = (number: number) => `0x${number.toString(16).padStart(40, '0')}`
@@ -60,14 +48,7 @@ async function endWaits(pool: Pool, boss: PgBoss): Promise<void> {
 
 describe.skipIf(skipsWithout(postgres.name, postgres.missing))('award-outbox', () => {
   test('makes one award for every order, even if the process is killed', { timeout: 120_000 }, async () => {
-    const database: Database = await postgres.start()
-    onTestFinished(() => database.stop())
-    const databaseUrl = await ownDatabase(database)
-    const pool = new Pool({ connectionString: databaseUrl, max: 2 })
-    onTestFinished(() => pool.end())
-    const service = createCampaignService()
-    const server = await service.listen()
-    onTestFinished(() => server.close())
+    const { databaseUrl, pool, service, server } = await setUp()
 
     let kill: () => void = () => undefined
     let pointsUntilKill = Number.POSITIVE_INFINITY
@@ -128,14 +109,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('award-outbox', (
   })
 
   test('retries for days, logs each failure, and keeps awards that cannot succeed', { timeout: 120_000 }, async () => {
-    const database: Database = await postgres.start()
-    onTestFinished(() => database.stop())
-    const databaseUrl = await ownDatabase(database)
-    const pool = new Pool({ connectionString: databaseUrl, max: 2 })
-    onTestFinished(() => pool.end())
-    const service = createCampaignService()
-    const server = await service.listen()
-    onTestFinished(() => server.close())
+    const { databaseUrl, pool, service, server } = await setUp()
     const run = async (command: string) => {
       const { stdout } = await promisify(execFile)(process.execPath, [pathOf('examples/award-outbox.ts'), command], {
         env: environment(databaseUrl, server.url),
@@ -152,14 +126,14 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('award-outbox', (
     service.fail({ on: 'rewardWallet', kind: 'status', status: 401 })
     const retried = await place(50)
     await expect.poll(() => running.lines, { timeout: 60_000 }).toContain(`order ${retried}: awarded`)
-    expect(running.lines).toContainEqual(
+    expect(running.errors).toContainEqual(
       expect.stringMatching(`^order ${retried}: will be retried: awardOne: .*HTTP 401`),
     )
     // The guard of the example forbids 5 000 XP. A retry would fail in the same way.
     const failed = await place(5_000)
     const message = expect.stringMatching(/awardOne: xp .* maxXpPerAward/)
     await expect.poll(async () => (await run('failed')).at(-1), { timeout: 60_000 }).toBe('1 failed')
-    expect(running.lines).toContainEqual(
+    expect(running.errors).toContainEqual(
       expect.stringMatching(`^order ${failed}: failed: awardOne: xp .*maxXpPerAward`),
     )
     expect((await run('failed'))[0]).toEqual(message)

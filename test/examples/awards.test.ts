@@ -2,10 +2,8 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pathTo } from '../../scripts/repository.ts'
-import type { Database } from '../databases/database.ts'
 import { ownDatabase } from '../databases/own-database.ts'
-import { postgres } from '../databases/postgres.ts'
-import { redis } from '../databases/redis.ts'
+import { bothMissing, startBoth } from '../databases/postgres-and-redis.ts'
 import { compiled } from '../support/compiled.ts'
 import { skipsWithout } from '../support/skips-without.ts'
 
@@ -36,22 +34,11 @@ test('award-launch-party: makes each award once, despite failures', { timeout: 1
   expect(lines.at(-1)).toBe('the ledger has 200 awards with 50250 XP, the service 200 with 50250')
 })
 
-const missing = [postgres.missing, redis.missing].filter((reason) => reason !== undefined).join('; ') || undefined
-
-describe.skipIf(skipsWithout('PostgreSQL and Redis', missing))('awards as jobs', { timeout: 120_000 }, () => {
-  let postgresServer: Database
-  let redisServer: Database
-  beforeAll(async () => {
-    postgresServer = await postgres.start()
-    redisServer = await redis.start()
-  }, 60_000)
-  afterAll(async () => {
-    await postgresServer?.stop()
-    await redisServer?.stop()
-  })
+describe.skipIf(skipsWithout('PostgreSQL and Redis', bothMissing))('awards as jobs', { timeout: 120_000 }, () => {
+  const servers = startBoth()
 
   test.each(['award-queue-pg-boss', 'award-queue-bullmq'])('%s: makes each award once', async (name) => {
-    const environment = { DATABASE_URL: await ownDatabase(postgresServer), REDIS_URL: redisServer.url }
+    const environment = { DATABASE_URL: await ownDatabase(servers.postgres), REDIS_URL: servers.redis.url }
     const lines = await run(name, environment)
     expect(lines).toContainEqual(
       expect.stringMatching(/ XP: will be retried: awardOne: it is unknown whether the award was made/),

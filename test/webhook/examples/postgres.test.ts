@@ -1,7 +1,6 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { signWebhook } from 'campaign-client/webhook'
 import { Pool } from 'pg'
@@ -9,6 +8,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { ownDatabase } from '../../databases/own-database.ts'
 import { postgres } from '../../databases/postgres.ts'
 import { compiled } from '../../support/compiled.ts'
+import { type RunningExample, startExample } from '../../support/running-example.ts'
 import { skipsWithout } from '../../support/skips-without.ts'
 import { exampleActivity } from '../activity.ts'
 
@@ -16,27 +16,12 @@ const secret = randomUUID()
 
 const pathOf = compiled('examples/webhook-postgres.ts', 'examples/webhook-queue.ts')
 
-/** Starts an example, and waits until it listens. */
-async function start(name: string, databaseUrl: string): Promise<{ process: ChildProcess; url: string }> {
-  const child = spawn(process.execPath, [pathOf(`examples/${name}.ts`)], {
-    env: {
-      ...process.env,
-      DATABASE_URL: databaseUrl,
-      CAMPAIGN_WEBHOOK_SECRET: secret,
-      TEST_CAMPAIGN: 'test-campaign',
-      PORT: '0',
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
+const start = (name: string, databaseUrl: string): Promise<RunningExample> =>
+  startExample(pathOf(`examples/${name}.ts`), {
+    DATABASE_URL: databaseUrl,
+    CAMPAIGN_WEBHOOK_SECRET: secret,
+    TEST_CAMPAIGN: 'test-campaign',
   })
-  onTestFinished(() => void child.kill('SIGKILL'))
-  return new Promise((resolve, reject) => {
-    child.once('exit', () => reject(new Error('the example ended before it listened')))
-    createInterface({ input: child.stdout }).on('line', (line) => {
-      const url = /^listening on (.+)$/.exec(line)?.[1]
-      if (url !== undefined) resolve({ process: child, url })
-    })
-  })
-}
 
 async function deliver(url: string, user: string, id: string, fields: object = {}): Promise<number> {
   const body = JSON.stringify(exampleActivity({ id, user, ...fields }))

@@ -1,37 +1,15 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createInterface } from 'node:readline'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { compiled } from '../../support/compiled.ts'
+import { type RunningExample, startExample } from '../../support/running-example.ts'
 import { activity, SECRET, signedHeaders } from '../signed-message.ts'
-
-interface Example {
-  process: ChildProcess
-  url: string
-  /** The output of the example. */
-  lines: string[]
-}
 
 const FRAMEWORKS = ['node', 'express', 'fastify', 'nest']
 const fileOf = (framework: string): string => `examples/webhook-${framework}.ts`
 const pathOf = compiled(...FRAMEWORKS.map(fileOf))
 
-async function start(name: string): Promise<Example> {
-  const child = spawn(process.execPath, [pathOf(fileOf(name))], {
-    env: { ...process.env, CAMPAIGN_WEBHOOK_SECRET: SECRET, PORT: '0' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  onTestFinished(() => void child.kill('SIGKILL'))
-  const lines: string[] = []
-  return new Promise((resolve, reject) => {
-    child.once('exit', (code) => reject(new Error(`the example ended with ${code} before it listened`)))
-    createInterface({ input: child.stdout }).on('line', (line) => {
-      const url = /^listening on (.+)$/.exec(line)?.[1]
-      if (url === undefined) lines.push(line)
-      else resolve({ process: child, url, lines })
-    })
-  })
-}
+const start = (name: string): Promise<RunningExample> =>
+  startExample(pathOf(fileOf(name)), { CAMPAIGN_WEBHOOK_SECRET: SECRET })
 
 describe.each(FRAMEWORKS)('examples/webhook-%s.ts', (name) => {
   test('handles a message once, refuses a forged one, and ends on SIGTERM', { timeout: 30_000 }, async () => {

@@ -1,33 +1,19 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { createInterface } from 'node:readline'
 import { DatabaseSync } from 'node:sqlite'
 import { signWebhook } from 'campaign-client/webhook'
 import { expect, onTestFinished, test } from 'vitest'
 import { sqliteFolder } from '../../databases/sqlite.ts'
 import { compiled } from '../../support/compiled.ts'
+import { type RunningExample, startExample } from '../../support/running-example.ts'
 import { exampleActivity } from '../activity.ts'
 
 const secret = randomUUID()
 const example = 'examples/webhook-sqlite.ts'
 const pathOf = compiled(example)
 
-/** Starts the example, and waits until it listens. */
-async function start(file: string): Promise<{ process: ChildProcess; url: string }> {
-  const child = spawn(process.execPath, [pathOf(example)], {
-    env: { ...process.env, DATABASE_FILE: file, CAMPAIGN_WEBHOOK_SECRET: secret, PORT: '0' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  onTestFinished(() => void child.kill('SIGKILL'))
-  return new Promise((resolve, reject) => {
-    child.once('exit', () => reject(new Error('the example ended before it listened')))
-    createInterface({ input: child.stdout }).on('line', (line) => {
-      const url = /^listening on (.+)$/.exec(line)?.[1]
-      if (url !== undefined) resolve({ process: child, url })
-    })
-  })
-}
+const start = (file: string): Promise<RunningExample> =>
+  startExample(pathOf(example), { DATABASE_FILE: file, CAMPAIGN_WEBHOOK_SECRET: secret })
 
 async function deliver(url: string, id: string): Promise<number> {
   const body = JSON.stringify(exampleActivity({ id, user: 'ada' }))

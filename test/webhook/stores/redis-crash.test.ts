@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { DeliveryStore } from 'campaign-client/webhook'
 import { redisStore } from 'campaign-client/webhook/redis'
 import Ioredis from 'ioredis'
 import { createClient } from 'redis'
-import { afterAll, beforeAll, describe, test } from 'vitest'
+import { afterAll, beforeAll, describe, onTestFinished, test } from 'vitest'
 import type { Database } from '../../databases/database.ts'
 import { redis } from '../../databases/redis.ts'
 import { skipsWithout } from '../../support/skips-without.ts'
@@ -31,33 +32,22 @@ describe.skipIf(skipsWithout(redis.name, redis.missing))('redisStore when proces
       return true
     }
 
+    const expectNoneLost = async (store: DeliveryStore, seed: number): Promise<void> => {
+      const report = await simulateCrashes(store, { count, concurrency: 100, leaseMs: 1000, seed }, work)
+      await expectHandledOnce(store, report, count)
+    }
+
     test('with redis, none is lost, and none is handled twice at once', { timeout: 240_000 }, async () => {
       const client = createClient({ url: service.url })
       await client.connect()
-      try {
-        const store = redisStore(client, { prefix })
-        await expectHandledOnce(
-          store,
-          await simulateCrashes(store, { count, concurrency: 100, leaseMs: 1000, seed: 0 }, work),
-          count,
-        )
-      } finally {
-        client.destroy()
-      }
+      onTestFinished(() => client.destroy())
+      await expectNoneLost(redisStore(client, { prefix }), 0)
     })
 
     test('with ioredis, none is lost, and none is handled twice at once', { timeout: 240_000 }, async () => {
       const client = new Ioredis(service.url)
-      try {
-        const store = redisStore(client, { prefix })
-        await expectHandledOnce(
-          store,
-          await simulateCrashes(store, { count, concurrency: 100, leaseMs: 1000, seed: 1 }, work),
-          count,
-        )
-      } finally {
-        client.disconnect()
-      }
+      onTestFinished(() => client.disconnect())
+      await expectNoneLost(redisStore(client, { prefix }), 1)
     })
   })
 })
