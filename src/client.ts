@@ -21,7 +21,7 @@ import type {
   WebhookRegistration,
 } from './endpoints/index.ts'
 import type { CallOptions, CampaignClientOptions, DerivedClientOptions } from './options.ts'
-import type { AcceptedData } from './schemas/accepted-write.ts'
+import type { AcceptedData } from './schemas/fields.ts'
 import { clientSettings, copyOfClientOptions, derivedOptions } from './settings/client-settings.ts'
 import { CLIENT_INTERNALS } from './shared/client-internals.ts'
 import { fetchTransport } from './transports/fetch.ts'

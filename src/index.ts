@@ -56,8 +56,7 @@ export type {
   WriteGuard,
 } from './options.ts'
 export * from './progress-changes.ts'
-export type { AcceptedData } from './schemas/accepted-write.ts'
-export type { Metadata, OpenString } from './schemas/fields.ts'
+export type { AcceptedData, Metadata, OpenString } from './schemas/fields.ts'
 export {
   type Cancellation,
   type Transport,

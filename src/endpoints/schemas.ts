@@ -4,8 +4,7 @@
  *
  * @module campaign-client/schemas
  */
-export * from '../schemas/accepted-write.ts'
-export type { Metadata, OpenString } from '../schemas/fields.ts'
+export { type AcceptedData, acceptedData, type Metadata, type OpenString } from '../schemas/fields.ts'
 export * from '../schemas/user-activity-schema.ts'
 
 export * from './get-campaign-info.ts'

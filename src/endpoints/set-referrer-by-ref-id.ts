@@ -1,6 +1,5 @@
 import * as z from 'zod/mini'
-import { type AcceptedData, acceptedData } from '../schemas/accepted-write.ts'
-import { identifier, user } from '../schemas/fields.ts'
+import { type AcceptedData, acceptedData, identifier, user } from '../schemas/fields.ts'
 import { endpoint } from './endpoint.ts'
 
 /** The arguments of `setReferrerByRefId`. See "POST /user/ref_id" in docs/the-service.md. */

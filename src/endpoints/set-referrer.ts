@@ -1,6 +1,5 @@
 import * as z from 'zod/mini'
-import { type AcceptedData, acceptedData } from '../schemas/accepted-write.ts'
-import { identifier } from '../schemas/fields.ts'
+import { type AcceptedData, acceptedData, identifier } from '../schemas/fields.ts'
 import { endpoint } from './endpoint.ts'
 
 /** The arguments of `setReferrer`. See "POST /user/referrer" in docs/the-service.md. */

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini'
-import { type AcceptedData, acceptedData } from '../schemas/accepted-write.ts'
-import { user } from '../schemas/fields.ts'
+import { type AcceptedData, acceptedData, user } from '../schemas/fields.ts'
 import { endpoint } from './endpoint.ts'
 
 /**

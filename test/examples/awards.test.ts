@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { pathTo } from '../../scripts/repository.ts'
 import { ownDatabase } from '../databases/own-database.ts'
 import { bothMissing, startBoth } from '../databases/postgres-and-redis.ts'
