@@ -162,8 +162,11 @@ function withoutValue(code: string, sentence: string): string {
     .replace(/^command-argument value '.*' is invalid for argument '([^']*)'\. /s, '<$1>: ')
 }
 
+const SECRET_ADVICE =
+  'do not pass secrets as flags: registerWebhook reads its secret from --input, other commands from CAMPAIGN_WEBHOOK_SECRET'
+
 const adviceOnSecret = (sentence: string): string | undefined => {
   if (/'--?(?:access-?)?token\b/i.test(sentence)) return 'do not pass tokens as flags: set CAMPAIGN_ACCESS_TOKEN'
-  if (/'--?(?:webhook-?)?secret\b/i.test(sentence)) return 'do not pass secrets as flags: set CAMPAIGN_WEBHOOK_SECRET'
+  if (/'--?(?:webhook-?)?secret\b/i.test(sentence)) return SECRET_ADVICE
   return undefined
 }

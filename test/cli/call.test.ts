@@ -180,9 +180,10 @@ test('an error refers to the documentation in the form of the library', async ()
 
 test('refuses a secret in a flag of registerWebhook without showing it', async () => {
   const { env } = await listeningService()
-  const args = ['call', 'registerWebhook', '--scope', 'x', '--url', 'http://127.0.0.1:1/', '--secret', 'hunter2']
+  const required = ['--scope', 'x', '--url', 'http://127.0.0.1:1/', '--registration-path', 'hooks']
+  const args = ['call', 'registerWebhook', ...required, '--secret', 'hunter2']
   const { code, stderr } = await run(args, { env })
-  expect(code).toBe(2)
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('reads its secret from --input') })
   expect(stderr).not.toContain('hunter2')
 })
 
