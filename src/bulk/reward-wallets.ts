@@ -71,12 +71,8 @@ export async function rewardWallets(
   const onAbort = () => run.stop(ABORTED, signal?.reason)
   signal?.addEventListener('abort', onAbort, { once: true })
   if (signal?.aborted) onAbort()
-  try {
-    await run.send()
-  } finally {
-    signal?.removeEventListener('abort', onAbort)
-    await session.close().catch((error: unknown) => run.stop('the ledger failed', error))
-  }
+  await run.send()
+  signal?.removeEventListener('abort', onAbort)
   if (run.stopReason !== undefined) throw stopError(run.stopReason)
   return report.build(false)
 }

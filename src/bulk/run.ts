@@ -116,10 +116,13 @@ export class Run {
     return this.#stopReason
   }
 
-  /** Resolves when all rows are finished; after a stop, when the attempts in progress are finished. Never rejects. */
+  /**
+   * Sends the rows, then closes the ledger. After a stop, it waits for the attempts in progress only. Never rejects.
+   */
   async send(): Promise<void> {
     const rows: CheckedRows = this.#isStrict ? await this.#checkAll() : this.#rows
     await Promise.all(Array.from({ length: this.#workers }, () => this.#work(rows)))
+    await this.#session.close().catch((error: unknown) => this.stop('the ledger failed', error))
     clearTimeout(this.#confirmTimer)
     this.#progress.finish()
   }
@@ -165,6 +168,8 @@ export class Run {
       }
     } catch (error) {
       this.stop('the rows could not be checked', error)
+      // Lets the list clean up.
+      await this.#rows.next().catch(() => undefined)
     }
     return this.#stopReason === undefined ? rows.values() : [].values()
   }

@@ -1,5 +1,5 @@
 import { type AwardLedger, fileLedger, rewardWallets } from 'campaign-client/bulk'
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { type ClaimResult, LEDGER, type LedgerSession } from '../../src/bulk/ledger/ledger.ts'
 import { award, awards, counts, newPath, sessionWith, setup, stopErrorOf } from './fixtures.ts'
 
@@ -100,7 +100,9 @@ test('an abort while the ledger is opened ends the run before it reads the list'
   expect(sent()).toBe(0)
 })
 
-test('a ledger that fails at the end stops the run with the report', async () => {
+test('a ledger that fails at the end stops the run with the report, and leaves no timer behind', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
   const { client } = setup()
   const failure = new Error('the disk is gone')
   const ledger = ledgerWith((session) => ({
@@ -113,4 +115,15 @@ test('a ledger that fails at the end stops the run with the report', async () =>
   expect(stop.cause).toBe(failure)
   expect(stop.message).toContain('the ledger failed: the disk is gone')
   expect(stop.report).toMatchObject({ counts: counts({ awarded: 2 }), complete: false })
+  expect(vi.getTimerCount()).toBe(0)
+})
+
+test('a strict run lets its list clean up when the ledger fails', async () => {
+  const failure = new Error('the disk is gone')
+  const ledger = ledgerWith(() => ({ findConflict: () => Promise.reject(failure) }))
+  const end = vi.fn(() => ({ done: true, value: undefined }))
+  const rows = { [Symbol.iterator]: () => ({ next: () => ({ done: false, value: award(0) }), return: end }) }
+  const stop = await stopErrorOf(rewardWallets(setup().client, rows as never, { ledger, strict: true }))
+  expect(stop.cause).toBe(failure)
+  expect(end).toHaveBeenCalledTimes(1)
 })
