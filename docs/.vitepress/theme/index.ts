@@ -5,7 +5,9 @@ import './style.css'
 export default {
   extends: DefaultTheme,
   setup() {
-    // The list of symbols is longer than the window: show the current one.
-    onContentUpdated(() => document.querySelector('.VPSidebar .is-active')?.scrollIntoView({ block: 'nearest' }))
+    // The list of symbols is longer than the window: show the current one, after VitePress has marked it.
+    onContentUpdated(() =>
+      setTimeout(() => document.querySelector('.VPSidebar .is-active > .item')?.scrollIntoView({ block: 'nearest' })),
+    )
   },
 }
