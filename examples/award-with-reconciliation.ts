@@ -48,7 +48,7 @@ async function award(client: CampaignClient, request: Award): Promise<Result> {
   } catch (error) {
     if (!(error instanceof CampaignError)) throw error
     // A 400 has no reason. It only means that the id was used if an earlier
-    // attempt may have been applied: in this call, or in one that is still open.
+    // attempt may have been applied: in this call, or in a call still open.
     if (error instanceof BadRequestError) {
       const isInDoubt =
         error.outcome === 'unknown' || records.get(idOf(request)) === 'open'

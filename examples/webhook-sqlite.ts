@@ -8,7 +8,7 @@
  *
  * You can run several of these processes on the machine and stop any of them
  * at any time: the new balance and the record of the message are committed in
- * one transaction. Needs no package but campaign-client.
+ * one transaction. Needs only the package campaign-client.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -268,6 +268,6 @@ function expected(type: FieldRule['type'], value: unknown): string {
 const isDecimal = (value: unknown): boolean =>
   typeof value === 'string' && DECIMAL.test(value) && Number.isFinite(Number(value))
 
-/** Reads a field of the message itself, never one that `Object.prototype` was given. */
+/** Reads an own field of a message. Ignores fields that other code has added to `Object.prototype`. */
 const ownField = (source: Readonly<Record<string, unknown>>, name: string): unknown =>
   Object.hasOwn(source, name) ? source[name] : undefined

@@ -419,7 +419,7 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
         await pool.query(change, [run])
       })
       const made = () => awardOne(client, award(1), { ledger: postgresLedger(changing, { run, table }) })
-      // The statement that changed the row may be followed by one that still saw the claim.
+      // The next statement may still see the claim.
       const second = await made().catch((error: unknown) => {
         expect(error).toMatchObject({ reason: 'busy' })
         return made()

@@ -186,7 +186,7 @@ class LedgerTables {
         const query: Query = (...statement) => transaction.query(...statement)
         await query(sql.insertRun, run)
         await query(sql.lockRun, run)
-        // The statement reads what the claims before the lock have committed.
+        // After the lock, the check sees every claim that was committed before.
         await this.check(target, query)
         if (target !== undefined) await query(sql.bindRun, run, JSON.stringify(target))
       }),

@@ -144,8 +144,8 @@ export class Exchange {
   }
 
   /**
-   * Holds a write back for two turns of the event loop, in which Node reads what the server has sent on the kept connection:
-   * a stray response, or the end of the connection.
+   * Holds a write back for two turns of the event loop, in which Node reads the kept connection: a stray response, or the end of
+   * the connection.
    */
   #hold(socket: Duplex): void {
     this.#isHeld = true

@@ -532,7 +532,7 @@ describe('a request with a readable listener, which pauses the stream', () => {
     await expect.poll(() => received()).toMatch(/^HTTP\/1\.1 200 /)
   })
 
-  test('that reads too: both receive the body', async () => {
+  test('that reads the stream as well: both receive the body', async () => {
     const { receiver, handled } = observedReceiver()
     const copies: Buffer[] = []
     const { url } = await serve((request, response) => {
