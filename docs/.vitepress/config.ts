@@ -95,7 +95,9 @@ export default defineConfig({
   ...(homepage && { sitemap: { hostname: homepage } }),
   lastUpdated: repositoryUrl !== undefined,
   transformPageData(page) {
-    page.description ||= descriptionOf(sourceOf(page)) ?? ''
+    page.description ||= descriptionOf(sourceOf(page)) ?? page.params?.description ?? ''
+    // The pages of programs and of the API reference are generated.
+    if (/^(?:examples|reference)\//.test(page.relativePath)) page.frontmatter.editLink = false
     page.frontmatter.head = [...(page.frontmatter.head ?? []), ...socialTags(page)]
     // Programs are not in the sidebar, from which VitePress takes the previous and the next page.
     if (page.relativePath.startsWith('examples/')) {
@@ -121,7 +123,7 @@ export default defineConfig({
     sidebar,
     outline: [2, 3],
     ...(repositoryUrl !== undefined && {
-      editLink: { pattern: ({ filePath }) => `${repositoryUrl}/edit/main/${filePath}`, text: 'Edit this page' },
+      editLink: { pattern: `${repositoryUrl}/edit/main/:path`, text: 'Edit this page' },
       socialLinks: [{ icon: 'github', link: repositoryUrl }],
     }),
     search: { provider: 'local', options: { miniSearch: { searchOptions }, _render: renderForSearch } },

@@ -10,7 +10,8 @@ const ROOT = new URL('../../', import.meta.url)
 const GROUPS = {
   Start: 'getting-started from-fetch upgrading glossary',
   Calls: 'methods tokens retries-and-idempotency errors-and-outcomes error-codes',
-  'Awards and events': 'bulk-awards award-ledger webhooks webhook-events webhook-stores missed-events runtimes-and-frameworks recipes',
+  'Awards and events':
+    'bulk-awards award-ledger webhooks webhook-events webhook-stores missed-events runtimes-and-frameworks recipes',
   Operate: 'before-production troubleshooting webhooks-on-your-machine',
   Tools: 'testing local-service command console check',
   Reference: 'the-service open-questions support SECURITY CHANGELOG',
