@@ -39,7 +39,7 @@ function labelCells(md: MarkdownRenderer): void {
     let column = 0
     for (const [index, token] of tokens.entries()) {
       if (token.type === 'thead_open') heads = []
-      if (token.type === 'th_open') heads.push(tokens[index + 1]?.content ?? '')
+      if (token.type === 'th_open') heads.push((tokens[index + 1]?.content ?? '').replaceAll('`', ''))
       if (token.type === 'tr_open') column = 0
       if (token.type === 'td_open') token.attrSet('data-label', heads[column++] ?? '')
     }

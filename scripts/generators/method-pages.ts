@@ -48,7 +48,7 @@ function methodPage(name: OperationName, method: Member, response: unknown): str
     ),
     '## Example',
     fenced('ts', exampleOf(name, result)),
-    'The response:',
+    endpoint.path === undefined ? 'The local service responds:' : 'The response:',
     fenced('json', formatJson(response, WIDTH)),
     ...resultTable(result, method),
     '## curl',
