@@ -18,5 +18,8 @@ export default {
 /** The first paragraph of the first comment. */
 function firstParagraph(source: string): string {
   const [, comment = ''] = /^\/\*\*\n([\s\S]*?)\n \*(?:\n|\/)/.exec(source) ?? []
-  return comment.replaceAll(/^ \* ?/gm, '').replaceAll('\n', ' ').replace(/:$/, '.')
+  return comment
+    .replaceAll(/^ \* ?/gm, '')
+    .replaceAll('\n', ' ')
+    .replace(/:$/, '.')
 }
