@@ -444,6 +444,38 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
       expect((await unsettled(made)).reason).toBe(reason)
     })
 
+    test('a call with an unknown outcome, whose row was deleted, makes the refusal of the next call unconfirmed', async () => {
+      const { client, service } = setup()
+      const ledger = newRun()
+      const calls = holdCalls(client)
+      const first = awardOne(calls, award(1), { ledger })
+      await expect.poll(() => calls.waiting).toHaveLength(1)
+      await pool.query(DELETE_AWARD, [ledger.run])
+      const second = awardOne(calls, award(1), { ledger })
+      await expect.poll(() => calls.waiting).toHaveLength(2)
+      service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
+      calls.waiting[0]?.()
+      expect((await unsettled(first)).reason).toBe('busy')
+      calls.waiting[1]?.()
+      expect(await second).toBe('unconfirmed')
+      expect(await rowsOf(ledger)).toMatchObject([{ verdict: 'unconfirmed', in_doubt: true, attempt: null }])
+    })
+
+    test('a call with an unknown outcome, whose row was deleted, makes an earlier rejection unconfirmed', async () => {
+      const { client, service } = setup()
+      const ledger = newRun()
+      const late = holdCalls(client)
+      const first = awardOne(late, award(1), { ledger })
+      await expect.poll(() => late.waiting).toHaveLength(1)
+      await pool.query(DELETE_AWARD, [ledger.run])
+      service.fail({ on: 'rewardWallet', kind: 'status', status: 400 })
+      expect(await awardOne(client, award(1), { ledger })).toBe('rejected')
+      service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
+      late.waiting[0]?.()
+      expect(await first).toBe('unconfirmed')
+      expect(await rowsOf(ledger)).toMatchObject([{ verdict: 'unconfirmed', in_doubt: true, attempt: null }])
+    })
+
     test('only the call that holds the claim extends the lease', async () => {
       const { client } = setup()
       let renewals = 0

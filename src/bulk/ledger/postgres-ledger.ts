@@ -279,7 +279,7 @@ class PostgresSession implements LedgerSession {
   }
 
   async complete(attempt: Attempt, verdict: Verdict, failure?: AwardFailure): Promise<Verdict | 'busy'> {
-    const { row, token } = attempt as PostgresAttempt
+    const { row, token, isInDoubt } = attempt as PostgresAttempt
     const { query, sql, run, leases } = this.#tables
     const error = failure === undefined ? '' : JSON.stringify(failure)
     try {
@@ -287,14 +287,16 @@ class PostgresSession implements LedgerSession {
         await query(sql.award, ...this.#values(row))
         return verdict
       }
-      const completed = await query(sql.complete, run, row.id, token, verdict, error)
-      if (completed.length > 0) return verdict
+      const [completed] = await query(sql.complete, run, row.id, token, verdict, error, isInDoubt)
+      if (completed !== undefined) return completed[0] as Verdict
     } finally {
       leases.remove(token)
     }
+    const isUnknown = verdict === 'indeterminate' || verdict === 'unconfirmed'
+    if (isUnknown) await query(sql.doubt, ...this.#values(row), error)
     const stored = await this.#select(row)
     // The row is gone, and with it the attempts of other processes: one of them may have been applied.
-    if (stored === undefined) await query(sql.restore, ...this.#values(row), error)
+    if (stored === undefined) await query(sql.doubt, ...this.#values(row), error)
     if (!stored?.isSame || stored.leaseLeftMs !== undefined) return 'busy'
     return stored.verdict ?? 'indeterminate'
   }
@@ -304,7 +306,7 @@ class PostgresSession implements LedgerSession {
     const { query, sql, run, leases } = this.#tables
     leases.remove(token)
     const kept = await query(sql.release, run, row.id, token)
-    if (isInDoubt && kept.length === 0) await query(sql.restore, ...this.#values(row), '')
+    if (isInDoubt && kept.length === 0) await query(sql.doubt, ...this.#values(row), '')
   }
 
   async lookUp(row: AwardRow, isRetry: boolean): Promise<LookUpResult> {

@@ -121,12 +121,15 @@ export function statements(tableName: string) {
       ON CONFLICT (run, id_hash) DO UPDATE SET
         address = excluded.address, pid = excluded.pid, xp = excluded.xp, verdict = excluded.verdict, in_doubt = false,
         attempt = NULL, lease_until = NULL, error = NULL, settled_at = excluded.settled_at`,
-    // Other verdicts are accepted only from the attempt that holds the claim.
+    // Other verdicts are accepted only from the attempt that holds the claim. If the award came in doubt during the attempt,
+    // the attempt did not know that, and its refusal proves nothing.
     complete: `UPDATE ${table} AS award SET
-        verdict = nullif($4::text, 'indeterminate'), in_doubt = $4::text IN ('indeterminate', 'unconfirmed'),
+        verdict = CASE WHEN $4::text = 'rejected' AND award.in_doubt AND NOT $6::boolean THEN 'unconfirmed'
+          ELSE nullif($4::text, 'indeterminate') END,
+        in_doubt = $4::text IN ('indeterminate', 'unconfirmed') OR ($4::text = 'rejected' AND award.in_doubt AND NOT $6::boolean),
         attempt = NULL, lease_until = NULL, error = nullif($5::text, ''), settled_at = clock_timestamp()
       WHERE ${ofId} AND award.attempt = $3::uuid
-      RETURNING award.id`,
+      RETURNING coalesce(award.verdict, 'indeterminate')`,
     // Deletes the row if this was the first attempt. Returns the id if the row stays.
     release: `WITH deleted AS (
         DELETE FROM ${table} AS award
@@ -135,10 +138,14 @@ export function statements(tableName: string) {
       UPDATE ${table} AS award SET attempt = NULL, lease_until = NULL
       WHERE ${ofId} AND award.attempt = $3::uuid AND (award.in_doubt OR award.verdict IS NOT NULL)
       RETURNING award.id`,
-    // Restores a row that is gone, for instance after a failover to a replica that lags.
-    restore: `INSERT INTO ${table} (run, id_hash, id, address, pid, xp, in_doubt, error, settled_at)
+    // Puts an award in doubt. Restores a row that is gone, for instance after a failover to a replica that lags. An attempt that
+    // claimed the award meanwhile does not know of the earlier one.
+    doubt: `INSERT INTO ${table} AS award (run, id_hash, id, address, pid, xp, in_doubt, error, settled_at)
       VALUES (${row}, true, nullif($6::text, ''), clock_timestamp())
-      ON CONFLICT (run, id_hash) DO NOTHING`,
+      ON CONFLICT (run, id_hash) DO UPDATE SET
+        in_doubt = true, verdict = CASE WHEN award.verdict = 'rejected' THEN 'unconfirmed' END
+      WHERE ${isSame('excluded.address', 'excluded.pid', 'excluded.xp')}
+        AND (award.verdict IS NULL OR award.verdict = 'rejected')`,
     // Locks the rows in a fixed order, so that two statements cannot deadlock.
     extend: `WITH claims AS (SELECT * FROM jsonb_to_recordset($2::text::jsonb) AS claims(id text, token uuid)),
       locked AS (
