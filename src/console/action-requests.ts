@@ -113,11 +113,15 @@ export const CONTROL_REQUESTS = {
   }),
   advanceToNextRetry: action('Moves the clock to the next scheduled attempt.', {}),
   resetClock: action('Sets the clock back to the time of the machine.', {}),
-  loadSeed: action('Replaces the whole state with a seed. Removes requests, deliveries and faults.', {
-    seed: z.unknown().check(z.describe('A seed, as `GET /control/state` returns it.')),
-  }),
+  loadSeed: action(
+    'Replaces the whole state with a seed. Removes requests, deliveries and faults, and resets the clock.',
+    {
+      seed: z.unknown().check(z.describe('A seed, as `GET /control/state` returns it.')),
+    },
+  ),
   reset: action(
-    'Returns to the state at the start. Removes requests, deliveries, faults and webhooks that were added.',
+    'Returns to the state at the start. Removes requests, deliveries, faults and webhooks that were added, and resets ' +
+      'the clock.',
     {},
   ),
 }

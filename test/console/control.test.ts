@@ -106,14 +106,16 @@ describe('POST /control/', () => {
   })
 
   test('loadSeed takes what GET /control/state returned, and reset returns to the start', async () => {
-    const { post, get, client } = await openControl()
+    const { post, get, client, clock } = await openControl()
     await client.rewardWallet({ address: `0x${'1'.repeat(40)}`, pid: 'demo', id: 'kept', xp: 5 })
     const { status, body } = await get('state')
     expect([status, body]).toMatchObject([200, { awards: [{ id: 'kept' }] }])
     expect(await post('reset')).toEqual(ok({}))
     expect((await get('state')).body).toMatchObject({ awards: [] })
+    await post('advance', { ms: 60_000 })
     expect(await post('loadSeed', { seed: body })).toEqual(ok({ unsigned: [] }))
     expect((await get('state')).body).toEqual(body)
+    expect(clock.now()).toBeLessThan(Date.now() + 1000)
   })
 })
 

@@ -44,7 +44,8 @@ export function State() {
       />
       <ConfirmDialog dialog={dialog} question="Load this seed?" yes="Load it" no="Cancel" onConfirm={load}>
         <Text>{file?.name ?? ''}</Text> replaces campaigns, users, awards and webhooks. Requests, deliveries and faults
-        are removed. A webhook keeps its secret only if the seed has a webhook with the same ID.
+        are removed, and the clock goes back to now. A webhook keeps its secret only if the seed has a webhook with the
+        same ID.
       </ConfirmDialog>
       <ConfirmButton
         label="Reset"
