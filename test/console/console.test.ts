@@ -179,8 +179,9 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     const page = await open(`${url}/users/demo/discord/linus`)
     await page.getByText('needs connect-wallet').first().waitFor()
     expect(await page.getByRole('button', { name: 'Complete follow' }).isDisabled()).toBe(true)
-    await page.getByRole('button', { name: 'Complete connect-wallet' }).click()
+    await page.getByRole('button', { name: 'Complete connect-wallet' }).press('Enter')
     await page.locator('.pane .check.done').first().waitFor()
+    await page.locator('.pane:focus').waitFor()
     expect(await page.getByRole('button', { name: 'Complete follow' }).isDisabled()).toBe(false)
     await page.getByRole('link', { name: 'Requests' }).first().click()
     await page.getByRole('row', { name: /Task completed linus · demo.*console/ }).waitFor()
@@ -298,8 +299,10 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     await expect(client.getCampaignInfo({ pid: 'demo' })).rejects.toMatchObject({ status: 503 })
     await page.getByText('1 left').waitFor()
     await page.getByRole('row', { name: /503 getCampaignInfo/ }).waitFor()
-    await page.getByRole('button', { name: 'Switch off error status on getCampaignInfo' }).click()
+    await page.getByRole('button', { name: 'Switch off error status on getCampaignInfo' }).press('Enter')
     await page.getByText('No fault is switched on').waitFor()
+    // The button is gone; the focus stays in the list.
+    await page.locator('#main:focus').waitFor()
     expect(await client.getCampaignInfo({ pid: 'demo' })).toMatchObject({ id: 'demo' })
   })
 

@@ -52,6 +52,14 @@ export async function run<Result>(
   } catch (error) {
     notify(messageOf(error), true)
   }
+  requestAnimationFrame(keepFocus)
+}
+
+/** Focuses the open item, or else the list, if the button of an action is gone: the keyboard continues there. */
+export function keepFocus(): void {
+  if (document.activeElement !== document.body) return
+  const place = document.querySelector<HTMLElement>('.pane') ?? document.getElementById('main')
+  place?.focus({ preventScroll: true })
 }
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
+import { useEffect } from 'preact/hooks'
 import type { ItemView, UserView } from '../../protocol.ts'
-import { perform, run, useAction } from '../actions.ts'
+import { keepFocus, perform, run, useAction } from '../actions.ts'
 import { service } from '../live.ts'
 import { Badge } from '../parts/badge.tsx'
 import { ItemsByKind } from '../parts/items-by-kind.tsx'
@@ -16,6 +17,8 @@ interface UserProps {
 /** A user with their progress, and buttons that complete tasks. */
 export function User(props: UserProps) {
   const { value: user, error } = useAction('readUser', props, service.value)
+  // The button of a completed task goes once the user has been read again.
+  useEffect(keepFocus, [user])
   const campaign = service.value.campaigns.find(({ pid }) => pid === props.pid)
   if (!user || !campaign) return <AbsentItem title={props.account} back="/users" error={error} />
   const isDone = ({ id }: Pick<ItemView, 'id'>) => user.completed.includes(id)
