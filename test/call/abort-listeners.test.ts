@@ -5,11 +5,11 @@ import { onAbort } from '../../src/shared/abort.ts'
 import { type Operation, operation, operations } from '../contract/operations.ts'
 import { immediateRejection, rejection, settle } from './fake-time.ts'
 import { httpServer, type LoopbackServer, silence } from './loopback-server.ts'
-import { answer, hanging, lost, refusal, type Step, scriptedFetch } from './scripted-fetch.ts'
+import { hanging, lost, refusal, respond, type Step, scriptedFetch } from './scripted-fetch.ts'
 
 const read = operation('getCampaignPoints')
 const award = operation('rewardWallet')
-const success = answer(200, { success: true, data: read.data })
+const success = respond(200, { success: true, data: read.data })
 const ignoresSignal: Step = () => new Promise(() => undefined)
 
 function clientOf(options: Partial<CampaignClientOptions>): CampaignClient {

@@ -522,22 +522,22 @@ describe('the body of an abandoned attempt', () => {
   function endless() {
     const cancelled = vi.fn()
     const body = new ReadableStream<Uint8Array>({ cancel: cancelled })
-    return { cancelled, answer: () => new Response(body) }
+    return { cancelled, respond: () => new Response(body) }
   }
   const turn = () => new Promise((resolve) => setImmediate(resolve))
 
   test('is cancelled after a timeout, even if fetch ignores its signal', async () => {
-    const { cancelled, answer } = endless()
-    const client = clientOf('https://service.example/api/v1', { fetch: async () => answer(), timeoutMs: 200 })
+    const { cancelled, respond } = endless()
+    const client = clientOf('https://service.example/api/v1', { fetch: async () => respond(), timeoutMs: 200 })
     expect(await errorOf(record.run(client))).toMatchObject({ code: 'timeout', outcome: 'unknown' })
     await turn()
     expect(cancelled).toHaveBeenCalledOnce()
   })
 
   test('is cancelled after an abort', async () => {
-    const { cancelled, answer } = endless()
+    const { cancelled, respond } = endless()
     const controller = new AbortController()
-    const client = clientOf('https://service.example/api/v1', { fetch: async () => answer() })
+    const client = clientOf('https://service.example/api/v1', { fetch: async () => respond() })
     const call = errorOf(record.run(client, { signal: controller.signal }))
     await turn()
     controller.abort('enough')
@@ -547,7 +547,7 @@ describe('the body of an abandoned attempt', () => {
   })
 
   test('is cancelled if the response arrives after the abort', async () => {
-    const { cancelled, answer } = endless()
+    const { cancelled, respond } = endless()
     const controller = new AbortController()
     let arrive: (response: Response) => void = () => undefined
     const fetch = () => new Promise<Response>((resolve) => (arrive = resolve))
@@ -557,7 +557,7 @@ describe('the body of an abandoned attempt', () => {
     await turn()
     controller.abort('enough')
     expect(await call).toBe('enough')
-    arrive(answer())
+    arrive(respond())
     await turn()
     expect(cancelled).toHaveBeenCalledOnce()
   })
@@ -644,8 +644,8 @@ describe('connections', () => {
     )
     const client = clientOf(server.baseUrl)
     const codes = Array.from({ length: 64 }, (_, index) => 'c'.repeat(index + 1))
-    const answers = await Promise.all(codes.map((code) => client.getInviteCode({ code, pid: 'demo' })))
-    expect(answers.map(({ used_by }) => used_by[0])).toEqual(codes)
+    const results = await Promise.all(codes.map((code) => client.getInviteCode({ code, pid: 'demo' })))
+    expect(results.map(({ used_by }) => used_by[0])).toEqual(codes)
   })
 
   test('serve 64 calls at once, even if every third call loses its connection once', async () => {
@@ -778,11 +778,11 @@ describe('the fetch function', () => {
 })
 
 describe("a partner's transport", () => {
-  const answer = { status: 200, header: () => null, text: JSON.stringify(envelope), complete: true }
+  const validResponse = { status: 200, header: () => null, text: JSON.stringify(envelope), complete: true }
   const sending = (send: unknown) => clientOf('https://service.example/api/v1', { transport: { send } as Transport })
 
   test('gets each request and returns its response', async () => {
-    const send = vi.fn(async (_request: TransportRequest, _cancellation: Cancellation) => answer)
+    const send = vi.fn(async (_request: TransportRequest, _cancellation: Cancellation) => validResponse)
     await read.run(sending(send))
     await award.run(sending(send))
     await record.run(sending(send))
@@ -796,9 +796,9 @@ describe("a partner's transport", () => {
 
   test('is called as a method of its object', async () => {
     class Mine implements Transport {
-      readonly #answer = answer
+      readonly #response = validResponse
       async send(): Promise<TransportResponse> {
-        return this.#answer
+        return this.#response
       }
     }
     const client = clientOf('https://service.example/api/v1', { transport: new Mine() })
@@ -808,10 +808,10 @@ describe("a partner's transport", () => {
   test.each<[string, unknown]>([
     ['nothing', undefined],
     ['a Response', Response.json(envelope)],
-    ['no status', { ...answer, status: undefined }],
-    ['a text that is not a string', { ...answer, text: envelope }],
-    ['a header that is not a function', { ...answer, header: new Headers() }],
-    ['no complete field', { ...answer, complete: undefined }],
+    ['no status', { ...validResponse, status: undefined }],
+    ['a text that is not a string', { ...validResponse, text: envelope }],
+    ['a header that is not a function', { ...validResponse, header: new Headers() }],
+    ['no complete field', { ...validResponse, complete: undefined }],
   ])('that returns %s: the call fails without a retry', async (_, given) => {
     for (const of of [read, award, record]) {
       const send = vi.fn(async () => given)
@@ -826,7 +826,7 @@ describe("a partner's transport", () => {
   test.each(['status', 'header', 'text', 'complete', 'cause'])(
     'that returns a response whose %s throws fails a write with the outcome unknown',
     async (field) => {
-      const given = Object.defineProperty({ ...answer, complete: field !== 'cause' }, field, {
+      const given = Object.defineProperty({ ...validResponse, complete: field !== 'cause' }, field, {
         get() {
           throw new Error(`no ${field}, with ${TOKEN}`)
         },
@@ -928,7 +928,7 @@ describe("a partner's transport", () => {
   ])(
     'that returns an incomplete %i fails a write with the code %s and the outcome %s',
     async (status, code, outcome) => {
-      const send = vi.fn(async () => ({ ...answer, status, complete: false, cause: new Error('cut') }))
+      const send = vi.fn(async () => ({ ...validResponse, status, complete: false, cause: new Error('cut') }))
       const error = await errorOf(record.run(sending(send)))
       expect(error).toMatchObject({ code, outcome })
       expect(send).toHaveBeenCalledOnce()
@@ -937,7 +937,7 @@ describe("a partner's transport", () => {
 
   test('that returns an incomplete response leaves the outcome unknown, even if the cause has sent: false', async () => {
     const cause = new TransportError('not sent', { kind: 'network', sent: false })
-    const error = await errorOf(record.run(sending(async () => ({ ...answer, complete: false, cause }))))
+    const error = await errorOf(record.run(sending(async () => ({ ...validResponse, complete: false, cause }))))
     expect(error).toMatchObject({ code: 'network', outcome: 'unknown' })
   })
 
@@ -945,8 +945,8 @@ describe("a partner's transport", () => {
     const header = (): never => {
       throw new Error('no headers')
     }
-    expect(await read.run(sending(async () => ({ ...answer, header })))).toEqual(read.data)
-    const error = await errorOf(read.run(sending(async () => ({ ...answer, header, status: 400 }))))
+    expect(await read.run(sending(async () => ({ ...validResponse, header })))).toEqual(read.data)
+    const error = await errorOf(read.run(sending(async () => ({ ...validResponse, header, status: 400 }))))
     expect(error).toMatchObject({ code: 'bad_request', headers: {} })
   })
 })

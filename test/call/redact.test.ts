@@ -19,7 +19,7 @@ import { excerpt, patternsOf, redact, safeCause } from '../../src/call/redact.ts
 import { AccessTokens } from '../../src/call/tokens.ts'
 import { BASE_URL, clientWith, json, rejection } from '../client/stub-service.ts'
 import { wordsOf } from '../shared/words-of.ts'
-import { answer, lost, type Step, scriptedFetch } from './scripted-fetch.ts'
+import { lost, respond, type Step, scriptedFetch } from './scripted-fetch.ts'
 import { scriptedTransports } from './scripted-transports.ts'
 
 const part = (value: object) => Buffer.from(json(value)).toString('base64url')
@@ -101,7 +101,7 @@ describe.each(scriptedTransports())('over $name', ({ name, script }) => {
 
   describe.each(tokens)('with %s', (_, accessToken) => {
     it('a client does not contain the token, before or after use', async () => {
-      const { via, sent } = script(answer(200, { success: true, data: { used_by: [] } }))
+      const { via, sent } = script(respond(200, { success: true, data: { used_by: [] } }))
       class Mine extends CampaignClient {}
       for (const Class of [CampaignClient, Mine]) {
         const client = new Class({ baseUrl: BASE_URL, accessToken, ...via })
@@ -288,7 +288,7 @@ describe('a token source that fails', () => {
     rejection(
       clientWith({
         accessToken: accessToken as AccessTokenSource,
-        fetch: scriptedFetch(answer(200, {})).fetch,
+        fetch: scriptedFetch(respond(200, {})).fetch,
       }).updateUser({
         account: 'a',
         platform: 'p',
@@ -373,13 +373,13 @@ it.each([
   ['spaces', ' '],
 ])('a long message of %s is redacted quickly', async (_, text) => {
   const message = text.repeat(400_000)
-  const { fetch } = scriptedFetch(answer(400, { success: false, error: { code: 400, message } }))
+  const { fetch } = scriptedFetch(respond(400, { success: false, error: { code: 400, message } }))
   expect(await register({ fetch })).toMatchObject({ code: 'bad_request' })
 })
 
 it('text without a secret does not change, unless it looks like a JWT', async () => {
   const message = 'campaign "demo.v1.2" of bear.example: keyJoin.a.b? see https://docs.example/errors#400'
-  const { fetch } = scriptedFetch(answer(400, { success: false, error: { code: 400, message } }))
+  const { fetch } = scriptedFetch(respond(400, { success: false, error: { code: 400, message } }))
   expect(wordsOf(await register({ fetch }))).toBe(
     `registerWebhook: the service responded with HTTP 400, ${message.replace('keyJoin.a.b', 'k[redacted]')}`,
   )
@@ -603,7 +603,7 @@ describe('a long text from outside', () => {
     'of %j is redacted quickly',
     async (text) => {
       const message = text.repeat(1_000_000)
-      const fetch = scriptedFetch(answer(400, { success: false, error: { code: 400, message } })).fetch
+      const fetch = scriptedFetch(respond(400, { success: false, error: { code: 400, message } })).fetch
       const error = (await register({ fetch })) as Error
       expect(error.message.length).toBeLessThan(400)
     },

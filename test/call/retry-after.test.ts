@@ -11,13 +11,13 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { parseRetryAfter } from '../../src/call/retry.ts'
 import { operation } from '../contract/operations.ts'
 import { immediateRejection, rejection, settle } from './fake-time.ts'
-import { answer, hanging, lost, refusal, refused, type Step } from './scripted-fetch.ts'
+import { hanging, lost, refusal, refused, respond, type Step } from './scripted-fetch.ts'
 import { type Scripted, scriptedTransports } from './scripted-transports.ts'
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5)
 const read = operation('getCampaignPoints')
 const award = operation('rewardWallet')
-const success = answer(200, { success: true, data: read.data })
+const success = respond(200, { success: true, data: read.data })
 
 function clientOf(via: Scripted['via'], options: Partial<CampaignClientOptions> = {}): CampaignClient {
   return new CampaignClient({ baseUrl: 'https://service.example/api/v1', accessToken: 'token', ...via, ...options })
@@ -132,7 +132,7 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
     })
 
     test('is obeyed for a 200 with an error', async () => {
-      const step = answer(200, { success: false, error: { code: 503, message: '' } }, { 'retry-after': '4' })
+      const step = respond(200, { success: false, error: { code: 503, message: '' } }, { 'retry-after': '4' })
       expect(await waitsAfter(step, oneRetry)).toEqual([4000])
     })
 

@@ -18,7 +18,7 @@ import {
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Operation, operation, operations } from '../contract/operations.ts'
 import { rejection, settle } from './fake-time.ts'
-import { answer, hanging, lost, noSuchHost, refusal, refused, type Step } from './scripted-fetch.ts'
+import { hanging, lost, noSuchHost, refusal, refused, respond, type Step } from './scripted-fetch.ts'
 import { type Scripted, scriptedTransports } from './scripted-transports.ts'
 
 type Rule = Operation['retry']
@@ -51,7 +51,7 @@ const rows: readonly Row[] = [
   row('429', refusal(429), ALL, RateLimitError, 'not_applied'),
   row('a refused connection', refused, ALL, NetworkError, 'not_applied'),
   row('no such host', noSuchHost, ALL, NetworkError, 'not_applied'),
-  row('error code 429 in a 200', answer(200, envelope(429)), ALL, RateLimitError, 'not_applied'),
+  row('error code 429 in a 200', respond(200, envelope(429)), ALL, RateLimitError, 'not_applied'),
 
   row('408', refusal(408), NOT_UNSAFE, ApiError, 'unknown'),
   row('500', refusal(500), NOT_UNSAFE, ServiceError, 'unknown'),
@@ -61,8 +61,8 @@ const rows: readonly Row[] = [
   row('an HTML 502', () => new Response('<h1>Bad gateway</h1>', { status: 502 }), NOT_UNSAFE, ServiceError, 'unknown'),
   row('a lost connection', lost, NOT_UNSAFE, NetworkError, 'unknown'),
   row('an attempt timeout', hanging, NOT_UNSAFE, TimeoutError, 'unknown'),
-  row('error code 500 in a 200', answer(200, envelope(500)), NOT_UNSAFE, ServiceError, 'unknown'),
-  row('error code 503 in a 200', answer(200, envelope(503)), NOT_UNSAFE, ServiceError, 'unknown'),
+  row('error code 500 in a 200', respond(200, envelope(500)), NOT_UNSAFE, ServiceError, 'unknown'),
+  row('error code 503 in a 200', respond(200, envelope(503)), NOT_UNSAFE, ServiceError, 'unknown'),
 
   row('400', refusal(400), [], BadRequestError, 'not_applied'),
   row('401 of a token that cannot be renewed', refusal(401), [], UnauthorizedError, 'not_applied'),
@@ -70,10 +70,10 @@ const rows: readonly Row[] = [
   row('404', refusal(404), [], ApiError, 'not_applied'),
   row('409', refusal(409), [], ApiError, 'not_applied'),
   row('425', refusal(425), [], ApiError, 'not_applied'),
-  row('error code 400 in a 200', answer(200, envelope(400)), [], BadRequestError, 'not_applied'),
+  row('error code 400 in a 200', respond(200, envelope(400)), [], BadRequestError, 'not_applied'),
   row(
     'a string error',
-    answer(400, { success: false, error: 'missing_user' }),
+    respond(400, { success: false, error: 'missing_user' }),
     [],
     ReferralRejectedError,
     'not_applied',
@@ -82,9 +82,9 @@ const rows: readonly Row[] = [
   row('501', refusal(501), [], ServiceError, 'unknown'),
   row('505', refusal(505), [], ServiceError, 'unknown'),
   row('520', refusal(520), [], ServiceError, 'unknown'),
-  row('error code 501 in a 200', answer(200, envelope(501)), [], ServiceError, 'unknown'),
+  row('error code 501 in a 200', respond(200, envelope(501)), [], ServiceError, 'unknown'),
   row('a 2xx that is not JSON', () => new Response('<h1>It works</h1>'), [], UnexpectedResponseError, 'unknown'),
-  row('a 2xx without an envelope', answer(200, []), [], UnexpectedResponseError, 'unknown'),
+  row('a 2xx without an envelope', respond(200, []), [], UnexpectedResponseError, 'unknown'),
   row(
     'a redirect',
     () => new Response(null, { status: 307, headers: { location: '/' } }),
@@ -104,7 +104,7 @@ function clientOf(via: Scripted['via'], options: Partial<CampaignClientOptions> 
   })
 }
 
-const success = (of: Operation): Step => answer(200, { success: true, data: of.data })
+const success = (of: Operation): Step => respond(200, { success: true, data: of.data })
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -161,7 +161,7 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
 
     test('an error code of 401 in a 200 renews the token, too', async () => {
       const of = operation('recordActionValue')
-      const { via, sent } = script(answer(200, envelope(401)), success(of))
+      const { via, sent } = script(respond(200, envelope(401)), success(of))
       expect((await settle(of.run(renewing(via)))).status).toBe('fulfilled')
       expect(sent).toHaveLength(2)
     })
@@ -199,7 +199,7 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
     const ambiguous: readonly (readonly [string, Step])[] = [
       ['408', refusal(408)],
       ['500', refusal(500)],
-      ['503 in a 200', answer(200, envelope(503))],
+      ['503 in a 200', respond(200, envelope(503))],
       ['a lost connection', lost],
       ['an attempt timeout', hanging],
     ]
@@ -223,7 +223,7 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
     })
 
     test('a referral refused after a lost connection has the outcome unknown', async () => {
-      const { via } = script(lost, answer(400, { success: false, error: 'missing_user' }))
+      const { via } = script(lost, respond(400, { success: false, error: 'missing_user' }))
       expect(await rejection(operation('setReferrer').run(clientOf(via)))).toMatchObject({
         code: 'referral_rejected',
         reason: 'missing_user',

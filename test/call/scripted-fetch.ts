@@ -45,13 +45,13 @@ export function scriptedFetch(...steps: readonly [Step, ...Step[]]): ScriptedFet
 }
 
 /** Responds with JSON. */
-export function answer(status: number, body: unknown, headers: Record<string, string> = {}): Step {
+export function respond(status: number, body: unknown, headers: Record<string, string> = {}): Step {
   return () => Response.json(body, { status, headers })
 }
 
 /** Responds with the standard error envelope, in which `success` is true. */
 export function refusal(status: number, headers: Record<string, string> = {}): Step {
-  return answer(status, { success: true, error: { code: status, message: 'scripted' } }, headers)
+  return respond(status, { success: true, error: { code: status, message: 'scripted' } }, headers)
 }
 
 /** Throws a `TypeError` with the error of the connection as its cause, like the built-in `fetch`. */
@@ -82,7 +82,7 @@ export const lost = withFault(
   failing(systemError('ECONNRESET', 'read ECONNRESET', { errno: -104, syscall: 'read' })),
 )
 
-/** Never answers. Rejects when its signal aborts, like the built-in `fetch`. */
+/** Never responds. Rejects when its signal aborts, like the built-in `fetch`. */
 export const hanging = withFault(
   'silence',
   ({ signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),

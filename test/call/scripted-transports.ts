@@ -36,10 +36,10 @@ const unknownHost: LookupFunction = (host, _, callback) =>
 
 /** The Node transport with a loopback server that responds with the steps. */
 export function scriptedNodeTransport(): ScriptedTransport {
-  const answers: ((response: ServerResponse) => void)[] = []
+  const responders: ((response: ServerResponse) => void)[] = []
   const server = createServer((request, response) => {
     response.sendDate = false
-    request.resume().on('end', () => answers[Number(request.headers['x-request-index'])]?.(response))
+    request.resume().on('end', () => responders[Number(request.headers['x-request-index'])]?.(response))
     request.on('error', () => undefined)
   })
   const transport = nodeTransport()
@@ -74,7 +74,7 @@ export function scriptedNodeTransport(): ScriptedTransport {
           arrive = resolve
         })
         let arrivals = 0
-        const count = answers.push((response) => {
+        const count = responders.push((response) => {
           arrive()
           if (++arrivals > 1) throw new Error('the transport sent the request twice')
           void respond(response, step, seen)
@@ -95,14 +95,14 @@ function tracked<T>(exchange: Promise<T>): Promise<T> {
   return exchange
 }
 
-/** Converts the result of a step to an HTTP answer. */
+/** Converts the result of a step to an HTTP response. */
 async function respond(response: ServerResponse, step: Step, request: SentRequest): Promise<void> {
   if (step.fault === 'silence') return
   if (step.fault === 'reset') {
     response.socket?.resetAndDestroy()
     return
   }
-  const answer = await step(request)
-  response.writeHead(answer.status, Object.fromEntries(answer.headers))
-  response.end(Buffer.from(await answer.arrayBuffer()))
+  const result = await step(request)
+  response.writeHead(result.status, Object.fromEntries(result.headers))
+  response.end(Buffer.from(await result.arrayBuffer()))
 }

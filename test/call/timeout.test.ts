@@ -5,14 +5,14 @@ import { operation } from '../contract/operations.ts'
 import { wordsOf } from '../shared/words-of.ts'
 import { immediateRejection, rejection, settle } from './fake-time.ts'
 import { httpServer, type LoopbackServer, type Responder, silence, tcpServer } from './loopback-server.ts'
-import { answer, hanging, refusal, refused, type Step, scriptedFetch } from './scripted-fetch.ts'
+import { hanging, refusal, refused, respond, type Step, scriptedFetch } from './scripted-fetch.ts'
 import { scriptedTransports } from './scripted-transports.ts'
 
 const read = operation('getCampaignPoints')
 const award = operation('rewardWallet')
 const record = operation('recordActionValue')
 const envelope = { success: true, data: read.data }
-const success = answer(200, envelope)
+const success = respond(200, envelope)
 
 function clientOf(options: Partial<CampaignClientOptions>): CampaignClient {
   return new CampaignClient({ baseUrl: 'https://service.example/api/v1', accessToken: 'token', ...options })

@@ -13,7 +13,7 @@ import { clientInternals } from '../../src/shared/client-internals.ts'
 import { operation } from '../contract/operations.ts'
 import { wordsOf } from '../shared/words-of.ts'
 import { immediateRejection, rejection, settle } from './fake-time.ts'
-import { answer, hanging, refusal, type Step } from './scripted-fetch.ts'
+import { hanging, refusal, respond, type Step } from './scripted-fetch.ts'
 import { scriptedTransports } from './scripted-transports.ts'
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5)
@@ -21,7 +21,7 @@ const KEY = new TextEncoder().encode('a key of at least thirty-two bytes')
 const read = operation('getCampaignPoints')
 const award = operation('rewardWallet')
 const record = operation('recordActionValue')
-const success = answer(200, { success: true, data: read.data })
+const success = respond(200, { success: true, data: read.data })
 
 /** A source of signed tokens. The caller signs them first, because signing takes real time. */
 function sourceOf(...tokens: readonly string[]) {
@@ -169,7 +169,7 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       expect(accessToken).toHaveBeenCalledTimes(2)
     })
 
-    test('is called once after concurrent 401 answers', async () => {
+    test('is called once after concurrent 401 responses', async () => {
       let valid = 'token-1'
       let calls = 0
       const accessToken = vi.fn(async () => `token-${++calls}`)

@@ -9,7 +9,7 @@ import {
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { settle } from '../call/fake-time.ts'
 import { whenIdle } from '../call/real-connections.ts'
-import { answer, refusal, type Step, scriptedFetch } from '../call/scripted-fetch.ts'
+import { refusal, respond, type Step, scriptedFetch } from '../call/scripted-fetch.ts'
 import { type ScriptedTransport, scriptedTransports } from '../call/scripted-transports.ts'
 
 afterEach(() => {
@@ -17,7 +17,7 @@ afterEach(() => {
 })
 
 const BASE_URL = 'https://service.example/api/v1'
-const done = answer(200, { success: true })
+const done = respond(200, { success: true })
 type Steps = readonly [Step, ...Step[]]
 
 function parentOver(script: ScriptedTransport['script'], steps: Steps = [done], options = {}) {
@@ -187,7 +187,7 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
     const { parent, sent } = parentWith([done], guarded)
     await parent.rewardWallet({ ...award, xp: 0 })
     await parent.rewardWallet({ ...award, pid: 'spring', xp: 100 })
-    const reader = parentWith([answer(200, { success: true, data: { used_by: [] } })], guarded)
+    const reader = parentWith([respond(200, { success: true, data: { used_by: [] } })], guarded)
     await reader.parent.getInviteCode({ code: 'c', pid: 'elsewhere' })
     expect(sent).toHaveLength(2)
   })

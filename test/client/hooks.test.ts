@@ -12,14 +12,14 @@ import { ServiceError, UnexpectedResponseError } from 'campaign-client'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { settle } from '../call/fake-time.ts'
 import { whenIdle } from '../call/real-connections.ts'
-import { answer, hanging, lost, refusal, type Step, scriptedFetch } from '../call/scripted-fetch.ts'
+import { hanging, lost, refusal, respond, type Step, scriptedFetch } from '../call/scripted-fetch.ts'
 import { scriptedTransports } from '../call/scripted-transports.ts'
 import { operation } from '../contract/operations.ts'
 import { clientWith, rejection } from './stub-service.ts'
 
 const HOOKS = ['onRequest', 'onResponse', 'onRetry', 'onInvalidResponse'] as const satisfies (keyof ClientHooks)[]
-const valid = answer(200, { success: true, data: { used_by: ['ada'] } })
-const invalid = answer(200, { success: true, data: { used_by: 'ada' } })
+const valid = respond(200, { success: true, data: { used_by: ['ada'] } })
+const invalid = respond(200, { success: true, data: { used_by: 'ada' } })
 const request = { code: 'WELCOME', pid: 'demo' }
 
 beforeEach(() => {
@@ -62,7 +62,7 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
     })
 
     it('with the method and the configured path of a write', async () => {
-      const { events } = await eventsOf([answer(200, { success: true })], operation('registerWebhook').run)
+      const { events } = await eventsOf([respond(200, { success: true })], operation('registerWebhook').run)
       expect(events[0]).toEqual([
         'onRequest',
         { callId, operation: 'registerWebhook', method: 'POST', path: 'webhooks', attempt: 1 },
@@ -227,8 +227,8 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       })
 
       it.each<[string, Step, 'not_applied' | 'unknown']>([
-        ['a 503', answer(503, {}, { 'retry-after': '20' }), 'unknown'],
-        ['a 429', answer(429, {}, { 'retry-after': '20' }), 'not_applied'],
+        ['a 503', respond(503, {}, { 'retry-after': '20' }), 'unknown'],
+        ['a 429', respond(429, {}, { 'retry-after': '20' }), 'not_applied'],
       ])('during a wait after %s', async (_, step, outcome) => {
         const aborter = new AbortController()
         const { event, result } = await endOf(
@@ -259,7 +259,7 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       const quest = { id: 'q', name: 'Q', actions: [], xp: 1, xp_mul: '1.5', deps: [] }
       const onInvalidResponse = vi.fn()
       const client = reporting(
-        answer(200, { success: true, data: { id: 'd', name: 'D', actions: [], quests: [quest] } }),
+        respond(200, { success: true, data: { id: 'd', name: 'D', actions: [], quests: [quest] } }),
         {
           onInvalidResponse,
         },
@@ -274,7 +274,7 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
 
     it.each<[string, Step]>([
       ['a body that is not JSON', () => new Response('<h1>hi</h1>')],
-      ['a body without an envelope', answer(200, {})],
+      ['a body without an envelope', respond(200, {})],
       ['a redirect', () => new Response(null, { status: 302, headers: { location: '/' } })],
     ])('still rejects after %s', async (_, step) => {
       const onInvalidResponse = vi.fn()

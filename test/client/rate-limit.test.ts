@@ -1,7 +1,7 @@
 import { CampaignClient, type CampaignClientOptions, RateLimitError, TimeoutError } from 'campaign-client'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { immediateRejection, rejection, settle } from '../call/fake-time.ts'
-import { answer, hanging, lost, refusal, type Step, scriptedFetch } from '../call/scripted-fetch.ts'
+import { hanging, lost, refusal, respond, type Step, scriptedFetch } from '../call/scripted-fetch.ts'
 import { type Scripted, scriptedTransports } from '../call/scripted-transports.ts'
 
 afterEach(() => {
@@ -9,7 +9,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-const done = answer(200, { success: true })
+const done = respond(200, { success: true })
 const award = { address: `0x${'a'.repeat(40)}`, pid: 'demo', id: 'r-1', xp: 10 }
 const fakeTime = () => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] })
 const clientOf = (via: Scripted['via'], options: Partial<CampaignClientOptions> = {}) =>
