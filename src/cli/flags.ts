@@ -61,7 +61,7 @@ export type Pair = readonly [name: string, value: string]
 /** Parses `NAME=VALUE`. @throws InvalidArgumentError when an earlier pair has the same name */
 export function pair(text: string, before: readonly Pair[]): Pair {
   const at = text.indexOf('=')
-  if (at < 1) throw new InvalidArgumentError('Write it as NAME=VALUE.')
+  if (at < 1) throw new InvalidArgumentError('Put = between the name and the value.')
   const name = text.slice(0, at)
   if (before.some(([other]) => other === name)) {
     throw new InvalidArgumentError(`${JSON.stringify(name)} is given twice.`)

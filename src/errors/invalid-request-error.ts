@@ -1,4 +1,5 @@
 import { capped, describeIssues, type Issue, MAX_ISSUES } from '../schemas/issue.ts'
+import { describeAt } from '../shared/option-checks.ts'
 import { type ErrorContext, InvalidRequestError } from './client-errors.ts'
 
 /** Returns the error for wrong arguments. @param consequence - what follows for the request, as a phrase */
@@ -8,7 +9,7 @@ export function invalidRequestError(
   consequence = 'nothing was sent',
   context: ErrorContext = { outcome: 'not_applied' },
 ): InvalidRequestError {
-  const describe = ({ path, message }: Issue): string => `${path.join('.') || 'the argument'} ${message}`
+  const describe = ({ path, message }: Issue): string => describeAt(path.join('.') || 'the argument', message)
   const problems = describeIssues(capped(issues), MAX_ISSUES, describe)
   return new InvalidRequestError(`${operation}: ${problems}; ${consequence}`, { operation, issues, ...context })
 }

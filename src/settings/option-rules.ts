@@ -62,8 +62,12 @@ const eachParameter = dictionary((content, name) => {
 const mustBeQuery: OptionRule = (value) =>
   hasEntries(value) ? eachParameter(value) : 'must be a plain object of parameter names and values'
 
-const mustBeAccessToken: OptionRule = (value) =>
-  typeof value === 'function' || bearerToken(value) !== undefined ? undefined : `${TOKEN_RULE}, or a function`
+const mustBeAccessToken: OptionRule = (value) => {
+  if (typeof value === 'function' || bearerToken(value) !== undefined) return undefined
+  const unset =
+    value === undefined ? '; got undefined. Is it set?' : value === '' ? '; got an empty value. Is it set?' : ''
+  return `${TOKEN_RULE}, or a function${unset}`
+}
 
 const hook = optional(mustBeFunction)
 export const HOOKS: OptionRules<ClientHooks> = {

@@ -45,13 +45,17 @@ function problemsAt(name: string, found: ReturnType<OptionRule>): OptionProblem[
   return found.map((problem) => ({ ...problem, path: [name, ...problem.path] }))
 }
 
+/** Joins a path and its message: `timeoutMs must be …`, but `pid: expected …`. */
+export const describeAt = (path: string, message: string): string =>
+  message.startsWith('expected') ? `${path}: ${message}` : `${path} ${message}`
+
 /** Describes problems in one line: `timeoutMs must be …; hooks.onRetry must be a function`. */
 export function describeProblems(problems: readonly OptionProblem[]): string {
   const listed = new Set<string>()
   const parts = problems.map(({ path, message }) => {
     // Several misspelt names list the options of their object once.
     const text = message.replace(/; the options are .*$/, (list) => (listed.size < listed.add(list).size ? list : ''))
-    return path.length > 0 ? `${path.join('.')} ${text}` : text
+    return path.length > 0 ? describeAt(path.join('.'), text) : text
   })
   return parts.join('; ')
 }

@@ -59,7 +59,7 @@ export function authenticate(authorization: string | null, grants: Grants): Toke
   if (token === undefined) return unauthorized('no bearer token in the Authorization header')
   if (!grants) return {}
   const grant = grants.get(token)
-  if (!grant) return unauthorized('the bearer token is not one of `tokens`')
+  if (!grant) return unauthorized('the local service does not accept this bearer token: see `tokens`, or `dev --token`')
   return grant.expired ? unauthorized('the bearer token has expired') : grant
 }
 

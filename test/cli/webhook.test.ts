@@ -241,7 +241,7 @@ describe('send', () => {
     [['http://user:hunter2@127.0.0.1/'], 'user name or a password'],
     [['http://127.0.0.1:1/', '--kind', 'x'], 'Allowed choices are'],
     [['http://127.0.0.1:1/', '--times', '0'], 'from 1 to'],
-    [['http://127.0.0.1:1/', '--set', 'xp'], 'NAME=VALUE'],
+    [['http://127.0.0.1:1/', '--set', 'xp'], 'Put = between'],
     [['http://127.0.0.1:1/', '--set', 'user=ada', '--set', 'user=grace'], '--set <path=value>: "user" is given twice'],
     [['http://127.0.0.1:1/', '--set', 'a.b.c=1'], 'no object at "a.b.c"'],
     [['http://127.0.0.1:1/', '--file', 'x', '--id', 'y'], 'cannot be used with'],

@@ -44,9 +44,11 @@ describe('a wrong option', () => {
     ['baseUrl', `${BASE_URL}?`, 'baseUrl must not contain a query; pass query with a call'],
     ['baseUrl', `${BASE_URL}#top`, 'baseUrl must not contain a fragment'],
     ['baseUrl', `${BASE_URL}/#`, 'baseUrl must not contain a fragment'],
-    ...[undefined, null, 5, '', '  ', '\n', 'a b', 'a\nb', 'Bearer token', 'tökén', {}, Promise.resolve('token')].map(
+    ...[null, 5, '  ', '\n', 'a b', 'a\nb', 'Bearer token', 'tökén', {}, Promise.resolve('token')].map(
       (value): [string, unknown, string] => ['accessToken', value, NO_TOKEN],
     ),
+    ['accessToken', undefined, `${NO_TOKEN}; got undefined. Is it set?`],
+    ['accessToken', '', `${NO_TOKEN}; got an empty value. Is it set?`],
     ...['timeoutMs', 'totalTimeoutMs'].flatMap((name) =>
       [0, -1, Number.NaN, Infinity, 2 ** 31, '5', null].map((value): [string, unknown, string] => [
         name,

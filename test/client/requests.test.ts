@@ -472,13 +472,13 @@ describe('wrong arguments', () => {
       wordsOf(await rejection(invoke(clientWith(), 'rewardWallet', { address: '0x1', pid: '', id: 'r', xp: '5' }))),
     ).toBe(
       'rewardWallet: address must be 0x and 40 hex digits; pid must not be empty; ' +
-        'xp expected a finite number, received string; nothing was sent',
+        'xp: expected a finite number, received string; nothing was sent',
     )
   })
 
   it('without a path are reported as "the argument"', async () => {
     expect(wordsOf(await rejection(invoke(clientWith(), 'getCampaignInfo', 'demo')))).toBe(
-      'getCampaignInfo: the argument expected object, received string; nothing was sent',
+      'getCampaignInfo: the argument: expected object, received string; nothing was sent',
     )
   })
 

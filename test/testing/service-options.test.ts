@@ -209,27 +209,27 @@ describe('a value of the wrong type', () => {
     [
       'a campaign',
       () => createCampaignService({ campaigns: [null as never] }),
-      /^createCampaignService: campaigns\.0 expected object, received null$/,
+      /^createCampaignService: campaigns\.0: expected object, received null$/,
     ],
     [
       'a task',
       () => withCampaign({ actions: [null] }),
-      /^createCampaignService: campaigns\.0\.actions\.0 expected object, received null$/,
+      /^createCampaignService: campaigns\.0\.actions\.0: expected object, received null$/,
     ],
     [
       'a user',
       () => withCampaign({ users: [undefined] }),
-      /^createCampaignService: campaigns\.0\.users\.0 expected object, received undefined$/,
+      /^createCampaignService: campaigns\.0\.users\.0: expected object, received undefined$/,
     ],
     [
       'a token',
       () => createCampaignService({ tokens: { t: true as never } }),
-      /^createCampaignService: tokens expected object, received boolean$/,
+      /^createCampaignService: tokens: expected object, received boolean$/,
     ],
     [
       'a token for one campaign',
       () => createCampaignService({ tokens: { t: { campaigns: 'demo' as never } } }),
-      /^createCampaignService: tokens\.campaigns expected array, received string$/,
+      /^createCampaignService: tokens\.campaigns: expected array, received string$/,
     ],
     ['a fault', () => service().fail(undefined as never), /^fail: kind must be 'status' or 'reset' or 'hang' or /],
     [

@@ -177,7 +177,7 @@ export function targetConflict(
 export const runConflict = (recorded: string, current: string): string | undefined =>
   recorded === current
     ? undefined
-    : `it belongs to the run ${JSON.stringify(recorded)}, and this is the run ${JSON.stringify(current)}`
+    : `it belongs to the run ${JSON.stringify(recorded)}, and this is the run ${JSON.stringify(current)}. Use its run name, or another file`
 
 /** Stands for an issuer or a subject that the token does not have. */
 const NONE = 'none'

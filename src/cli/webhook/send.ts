@@ -198,7 +198,7 @@ const STATUS_ADVICE: Readonly<Record<number, string>> = {
   405: 'the route does not accept POST: check the URL and the method of the route',
   413: 'the message is larger than the limit of the receiver (maxBodyBytes) or of a proxy in front of it',
   500: "the handler threw, or a framework parsed the body before the receiver read it: see the receiver's log",
-  503: "the receiver's store is unavailable, or the message is still being handled: see the receiver's log",
+  503: "the receiver's secret is not set, its store is unavailable, or it still handles the message: see the receiver's log",
 }
 
 /** A user and a campaign in the demo data of the local service. */

@@ -173,7 +173,9 @@ function findUser(service: CampaignService, account: string, pid: string | undef
 
 /** Returns the message of an error, without the names of a method and an option at its start. */
 export const plainMessage = (error: unknown): string =>
-  error instanceof Error ? error.message.replace(/^[a-z]\w+(?: of kind \w+)?: (?:[\w.[\]]+: )?/, '') : String(error)
+  error instanceof Error
+    ? error.message.replace(/^[a-z]\w+(?: on delivery)?(?: of kind \w+)?: (?:[\w.[\]]+: (?!expected))?/, '')
+    : String(error)
 
 /** Performs an action by name. @throws Problem when the action fails */
 export async function performAction(name: string, request: unknown, context: ActionContext): Promise<unknown> {

@@ -51,7 +51,7 @@ export class FaultQueue {
   /** @throws TypeError or RangeError when an option is wrong */
   add(given: FaultOptions): FaultHandle {
     const options: FaultOptions = isOfDelivery(given)
-      ? readOptionsOfKind('fail', given, DELIVERY_FAULT_RULES)
+      ? readOptionsOfKind('fail on delivery', given, DELIVERY_FAULT_RULES)
       : readOptionsOfKind('fail', given, FAULT_RULES)
     const { times = 1 } = options
     const handle: FaultHandle = {

@@ -64,7 +64,7 @@ describe('tokens', () => {
 
   test.each([
     ['', 'demo', 'no bearer token in the Authorization header'],
-    ['other', 'demo', 'the bearer token is not one of `tokens`'],
+    ['other', 'demo', 'the local service does not accept this bearer token: see `tokens`, or `dev --token`'],
     ['old', 'demo', 'the bearer token has expired'],
     ['theirs', 'demo', 'the token has no permission for the campaign "demo"'],
     ['theirs', 'nothing', 'there is no campaign "nothing"'],

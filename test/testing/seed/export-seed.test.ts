@@ -253,7 +253,7 @@ describe('reset with a seed', () => {
       /^reset: webhooks\.1\.hook_id is a duplicate$/,
     ],
     [{ awards: [{ id: 'r', pid: 'one', address: '0x', xp: 1, at: 0 }] }, /^reset: awards\.0\.address must be 0x/],
-    [{ values: [{}] }, /^reset: values\.0\.account expected string/],
+    [{ values: [{}] }, /^reset: values\.0\.account: expected string/],
     [
       {
         campaigns: [

@@ -29,7 +29,7 @@ describe('createCampaignService', () => {
     [
       'NaN',
       { actions: [{ id: 't', xp: Number.NaN }] },
-      /campaigns\.0\.actions\.0\.xp expected a finite number, received NaN/,
+      /campaigns\.0\.actions\.0\.xp: expected a finite number, received NaN/,
     ],
     [
       'a dependency cycle',
@@ -60,19 +60,19 @@ describe('createCampaignService', () => {
     [
       'metadata that is not an object',
       { actions: [{ id: 't', meta: ['icon'] as never }] },
-      /campaigns\.0\.actions\.0\.meta expected an object that JSON can represent/,
+      /campaigns\.0\.actions\.0\.meta: expected an object that JSON can represent/,
     ],
     [
       'metadata that JSON cannot represent',
       { actions: [{ id: 't', meta: { size: 1n } }] },
-      /campaigns\.0\.actions\.0\.meta expected an object that JSON can represent/,
+      /campaigns\.0\.actions\.0\.meta: expected an object that JSON can represent/,
     ],
     [
       'a reward that JSON cannot represent',
       {
         users: [{ account: 'a', platform: 'p', rewards: [{ id: 'r', reward: '1', type: 'xp', size: 1n } as never] }],
       },
-      /campaigns\.0\.users\.0\.rewards\.0 expected an object that JSON can represent/,
+      /campaigns\.0\.users\.0\.rewards\.0: expected an object that JSON can represent/,
     ],
     [
       'the wallet of another user',

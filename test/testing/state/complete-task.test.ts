@@ -122,7 +122,7 @@ describe('completeTask', () => {
     [{ ...linus, aid: 'nothing' }, 'aid: there is no task "nothing" in "demo"'],
     [{ ...linus, pid: 'x', aid: 'follow' }, 'pid: there is no campaign "x"'],
     [{ ...linus, account: 'nobody', aid: 'follow' }, 'there is no user "nobody" on "discord" in "demo"'],
-    [{ ...linus }, 'aid expected string, received undefined'],
+    [{ ...linus }, 'aid: expected string, received undefined'],
     [{ ...linus, aid: 'follow', cid: 'welcome' }, 'cid is not an option; the options are account, platform, pid, aid'],
   ])('refuses %j', (options, message) => {
     const service = createCampaignService()

@@ -174,10 +174,10 @@ describe('a delivery fault', () => {
   })
 
   test.each([
-    [{ kind: 'status' }, /^fail: kind must be 'delay' or 'duplicate'/],
-    [{ kind: 'missing_field' }, /^fail of kind missing_field: field/],
-    [{ kind: 'duplicate', status: 500 }, /^fail of kind duplicate: status is not an option/],
-    [{ kind: 'delay', delayMs: -1 }, /^fail of kind delay: delayMs/],
+    [{ kind: 'status' }, /^fail on delivery: kind must be 'delay' or 'duplicate'/],
+    [{ kind: 'missing_field' }, /^fail on delivery of kind missing_field: field/],
+    [{ kind: 'duplicate', status: 500 }, /^fail on delivery of kind duplicate: status is not an option/],
+    [{ kind: 'delay', delayMs: -1 }, /^fail on delivery of kind delay: delayMs/],
   ])('with %j is refused', (options, message) => {
     const { service } = start()
     expect(() => service.fail({ on: 'delivery', ...options } as never)).toThrow(message)

@@ -146,7 +146,7 @@ describe('messages', () => {
       { kind: 'custom', payload: { toJSON() {} } },
       'emit of kind custom: payload must be a value that JSON can represent, got object',
     ],
-    [{ ...emitFollow, aid: undefined }, 'emit of kind action_completed: aid expected string, received undefined'],
+    [{ ...emitFollow, aid: undefined }, 'emit of kind action_completed: aid: expected string, received undefined'],
     [{ kind: 'custom', payload: {}, pid: 'nothing' }, 'emit: pid: there is no campaign "nothing"'],
     [{ kind: 'login' }, "emit: kind must be 'action_completed' or 'quest_completed' or 'custom'"],
   ])('emit refuses %j', (options, message) => {
