@@ -63,7 +63,7 @@ const service = createCampaignService({ idSeed: 'logging' })
 const client = new CampaignClient({
   baseUrl: 'https://service.example/api/v1', // the base URL of your account
   accessToken: 'a-token-that-no-line-shows', // your access token
-  fetch: service.fetch, // a local service: remove the line
+  fetch: service.fetch, // the local service; remove this line
   hooks: loggingHooks(pino({ level: 'debug' })),
 })
 

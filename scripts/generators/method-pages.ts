@@ -100,7 +100,7 @@ const service = ${service}
 const client = new CampaignClient({
   baseUrl: 'https://service.example/api/v1', // the base URL of your account
   accessToken: 'any', // your access token
-${path}  fetch: service.fetch, // a local service: remove the line
+${path}  fetch: service.fetch, // the local service; remove this line
 })
 ${result === 'void' ? call : `const data = ${call}\nconsole.log(data)`}`
 }
