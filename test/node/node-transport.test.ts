@@ -131,6 +131,7 @@ describe('a write on a kept connection', () => {
       'the response of an idle timeout',
       'HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n',
     ],
+    ['the beginning of a response', 'HTTP/1.1 200 OK\r\ncontent-'],
     ['bytes that are not HTTP', '220 mail.example ESMTP\r\n\r\n'],
   ]
   const requests: readonly [string, (server: RawServer) => TransportRequest][] = [

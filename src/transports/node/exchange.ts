@@ -144,13 +144,15 @@ export class Exchange {
   }
 
   /**
-   * Holds a write back for two turns of the event loop, in which Node reads the kept connection: a stray response, or the end of
-   * the connection.
+   * Holds a write back for two turns of the event loop, in which Node reads the kept connection: a stray response or its
+   * beginning, or the end of the connection.
    */
-  #hold(socket: Duplex): void {
+  #hold(socket: Duplex & { readonly bytesRead?: number }): void {
     this.#isHeld = true
+    const { bytesRead } = socket
     socket.cork()
     const write = (): void => {
+      if (socket.bytesRead !== bytesRead) this.#settleAndClose(STALE)
       if (this.#isSettled) return
       this.#isHeld = false
       this.#tracker?.watch(socket)
