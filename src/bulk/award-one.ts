@@ -1,12 +1,12 @@
 import type { CampaignClient } from '../client.ts'
 import { AwardUnsettledError, type UnsettledReason, withCause } from '../errors/bulk-errors.ts'
 import { invalidRequestError } from '../errors/invalid-request-error.ts'
+import type { FinalVerdict } from '../schemas/award-report.ts'
 import { clientInternals } from '../shared/client-internals.ts'
 import { LEDGER } from './ledger/ledger.ts'
 import { type AwardOneOptions, readAwardOneOptions } from './options.ts'
 import { type AwardRow, checkRow, conflictIssues } from './rows.ts'
-import type { FinalVerdict } from './verdict.ts'
-import { attemptAward, recordAttempt } from './verdict.ts'
+import { attemptAward, recordAttempt, retryableVerdicts } from './verdict.ts'
 
 /**
  * Makes one award. Call it in a job of a queue such as pg-boss, BullMQ or Temporal. The queue may run the job again at any
@@ -24,7 +24,8 @@ import { attemptAward, recordAttempt } from './verdict.ts'
  * @throws AwardUnsettledError when there is no verdict yet: run the job again
  * @throws InvalidRequestError when an argument or the row is invalid, the guard forbids the row, or its id belongs to
  *   another award. Running the job again does not help
- * @throws AccessTokenError when the client gets no access token before the award is claimed: run the job again
+ * @throws AccessTokenError | TimeoutError when the client gets no access token before the award is claimed: run the job
+ *   again
  * @throws ConfigurationError when the ledger belongs to another service, token or version
  * @throws the database's error when the ledger can't be reached: run the job again
  *
@@ -45,11 +46,7 @@ export async function awardOne(
   const award = checked.value
 
   const session = await ledger[LEDGER].open(await internals?.target('awardOne', undefined))
-  const retryable = {
-    rejected: retryRejected ?? false,
-    unconfirmed: evidence.confirm !== undefined || evidence.isUsedId !== undefined,
-  }
-  const claim = await session.claim(award, retryable, false)
+  const claim = await session.claim(award, retryableVerdicts(evidence, retryRejected), false)
   switch (claim.state) {
     case 'done':
       return claim.verdict

@@ -81,15 +81,16 @@ export interface ReadProgressOptions {
   onProgress?: ((progress: ReadingProgress) => void) | undefined
 }
 
-const mustBeLedger: OptionRule = (value) =>
+const isLedger = (value: unknown): value is AwardLedger =>
   typeof value === 'object' && value !== null && LEDGER in value
-    ? undefined
-    : `must be a ledger, such as fileLedger('awards.ledger'), got ${typeName(value)}`
+
+const mustBeLedger: OptionRule = (value) =>
+  isLedger(value) ? undefined : `must be a ledger, such as fileLedger('awards.ledger'), got ${typeName(value)}`
 
 const mustBeSharedLedger: OptionRule = (value) =>
-  mustBeLedger(value) === undefined && (value as AwardLedger).kind === 'shared'
+  isLedger(value) && value.kind === 'shared'
     ? undefined
-    : `must be a ledger made by postgresLedger, got ${mustBeLedger(value) === undefined ? 'a fileLedger' : typeName(value)}`
+    : `must be a ledger made by postgresLedger, got ${isLedger(value) ? 'a fileLedger' : typeName(value)}`
 
 const EVIDENCE: OptionRules<Evidence> = { isUsedId: optional(mustBeFunction), confirm: optional(mustBeFunction) }
 

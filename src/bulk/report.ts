@@ -1,9 +1,9 @@
 import type { Issue } from '../errors/client-errors.ts'
-import type { AwardReport, Countable, PerVerdict, RowProblem } from '../schemas/award-report.ts'
+import type { AwardFailure, AwardReport, Countable, PerVerdict, RowProblem } from '../schemas/award-report.ts'
 import { callHook } from '../shared/call-hook.ts'
 import { addDecimals } from '../shared/decimals.ts'
 import { type AwardRow, describeRowIssues, type InvalidRowFields } from './rows.ts'
-import type { AwardFailure, AwardResult } from './verdict.ts'
+import type { AwardResult } from './verdict.ts'
 
 const MAX_PROBLEMS = 1_000
 /** The failure of a row whose earlier attempt has no recorded result, for instance because its process was killed. */
@@ -170,8 +170,7 @@ export class ProgressReporter<State extends ProgressState> {
 
   /** Calls `onProgress` now, or when 100 ms have passed since the last call. */
   schedule(): void {
-    if (this.#onProgress === undefined) return
-    if (this.#timer !== undefined) return
+    if (this.#onProgress === undefined || this.#timer !== undefined) return
     const waitMs = this.#lastCallAt + INTERVAL_MS - performance.now()
     if (waitMs <= 0) this.#call()
     else this.#timer = setTimeout(() => this.#call(), Math.ceil(waitMs))

@@ -9,8 +9,6 @@ import type { ClientInternals } from '../shared/client-internals.ts'
 import { isSameAward } from '../shared/same-award.ts'
 import { hasMethod, isRecord, typeName } from '../shared/type-checks.ts'
 
-export { isSameAward } from '../shared/same-award.ts'
-
 /** One award of a list: the argument of `rewardWallet`, with an `xp` above 0. */
 export type AwardRow = RewardWalletRequest
 

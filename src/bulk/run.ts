@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { CampaignClient } from '../client.ts'
 import { ApiError, type CampaignError } from '../errors/client-errors.ts'
 import type { ClientInternals } from '../shared/client-internals.ts'
+import { isSameAward } from '../shared/same-award.ts'
 import type { Attempt, LedgerSession, RetryableVerdicts } from './ledger/ledger.ts'
 import type { RewardWalletsOptions } from './options.ts'
 import { Pacer, statusOf } from './pacing.ts'
@@ -13,7 +14,6 @@ import {
   checkRow,
   conflictIssues,
   invalidRowsError,
-  isSameAward,
   type ListItem,
   lengthOf,
   type RowIssues,
@@ -28,6 +28,7 @@ import {
   type Confirmation,
   type Evidence,
   recordAttempt,
+  retryableVerdicts,
 } from './verdict.ts'
 
 const DEFAULT_CONCURRENCY = 8
@@ -93,10 +94,7 @@ export class Run {
     this.#rows = readList(rows, (row) => checkRow(row, internals), this.#stopping.signal)
     this.#workers = concurrency * WORKERS_PER_CALL
     this.#isStrict = strict ?? false
-    this.#retryable = {
-      rejected: retryRejected ?? false,
-      unconfirmed: confirm !== undefined || isUsedId !== undefined,
-    }
+    this.#retryable = retryableVerdicts(options, retryRejected)
     this.#evidence = { isUsedId, confirm: confirm && ((row) => this.#confirm(() => confirm(row))) }
     this.#pacer = new Pacer(concurrency, (message, cause) => this.stop(message, cause))
     const total = lengthOf(rows)

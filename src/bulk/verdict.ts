@@ -9,11 +9,9 @@ import {
 } from '../errors/client-errors.ts'
 import type { AwardFailure, FinalVerdict, Verdict } from '../schemas/award-report.ts'
 import { isRecord, typeName } from '../shared/type-checks.ts'
-import type { Attempt, LedgerSession } from './ledger/ledger.ts'
+import type { Attempt, LedgerSession, RetryableVerdicts } from './ledger/ledger.ts'
 import { type CallOutcome, outcomeOf } from './pacing.ts'
 import type { AwardRow } from './rows.ts'
-
-export type { AwardFailure, FinalVerdict, Verdict } from '../schemas/award-report.ts'
 
 /** The verdict of an award, with the reason for a failure. */
 export interface AwardResult {
@@ -68,6 +66,12 @@ export interface Evidence {
    */
   confirm?: ((row: AwardRow) => Confirmation | Promise<Confirmation>) | undefined
 }
+
+/** Returns the final verdicts that another attempt may change. */
+export const retryableVerdicts = ({ confirm, isUsedId }: Evidence, retryRejected = false): RetryableVerdicts => ({
+  rejected: retryRejected,
+  unconfirmed: confirm !== undefined || isUsedId !== undefined,
+})
 
 /**
  * Returns the result of a row whose id the service refused.

@@ -1,12 +1,11 @@
 import { ConfigurationError } from '../errors/client-errors.ts'
-import type { OptionRule } from '../shared/option-checks.ts'
 import { hasMethod, typeName } from '../shared/type-checks.ts'
 import type { PostgresDatabase, PostgresOptions } from './database.ts'
 import { type PgPool, pgDatabase } from './pg.ts'
 import { isSql, mustNotPrepare, type PostgresSql, postgresJsDatabase } from './postgres-js.ts'
 
 /** The rule for a pool of `pg`, or a `sql` of `postgres`. */
-export const mustBeDatabase: OptionRule = (value) => {
+export const mustBeDatabase = (value: unknown): string | undefined => {
   if (isSql(value)) return mustNotPrepare(value)
   const isPool = typeof value === 'object' && hasMethod(value, 'query') && hasMethod(value, 'connect')
   // A `Client` has `escapeIdentifier`, a `Pool` does not.

@@ -1,4 +1,3 @@
-import type { OptionRule } from '../shared/option-checks.ts'
 import { typeName } from '../shared/type-checks.ts'
 
 const NAME = '[A-Za-z_][A-Za-z0-9_]{0,62}'
@@ -6,7 +5,7 @@ const NAME = '[A-Za-z_][A-Za-z0-9_]{0,62}'
 const TABLE = new RegExp(`^(?:(${NAME})\\.)?(${NAME})$`)
 
 /** The rule for the name of a table, with or without a schema. */
-export const mustBeTable: OptionRule = (value) =>
+export const mustBeTable = (value: unknown): string | undefined =>
   typeof value === 'string' && TABLE.test(value)
     ? undefined
     : 'must be a name, or a schema, a dot and a name: letters, digits and underscores, not starting with a ' +

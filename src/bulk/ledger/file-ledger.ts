@@ -6,10 +6,11 @@ import { invalidRequestError } from '../../errors/invalid-request-error.ts'
 import type { AwardFailure, FinalVerdict, Verdict } from '../../schemas/award-report.ts'
 import type { ClientTarget } from '../../shared/client-internals.ts'
 import { type OptionRules, optional } from '../../shared/option-checks.ts'
+import { isSameAward } from '../../shared/same-award.ts'
 import { typeName } from '../../shared/type-checks.ts'
 import { openSqlite, type SqliteDatabase, sqliteProblem } from '../../sqlite/sqlite.ts'
 import { readOptions } from '../options.ts'
-import { type AwardRow, isSameAward } from '../rows.ts'
+import type { AwardRow } from '../rows.ts'
 import {
   type Attempt,
   type AwardLedger,

@@ -2,7 +2,8 @@ import type { AwardFailure, FinalVerdict, Verdict } from '../../schemas/award-re
 import type { ClientTarget } from '../../shared/client-internals.ts'
 import { LEDGER } from '../../shared/ledger-key.ts'
 import { mustBeText, nested, type OptionRule } from '../../shared/option-checks.ts'
-import { type AwardRow, isSameAward } from '../rows.ts'
+import { isSameAward } from '../../shared/same-award.ts'
+import type { AwardRow } from '../rows.ts'
 import type { AwardResult, FinalResult } from '../verdict.ts'
 
 export { LEDGER }

@@ -9,8 +9,9 @@ import type { PostgresSql } from '../../postgres/postgres-js.ts'
 import type { AwardFailure, FinalVerdict, Verdict } from '../../schemas/award-report.ts'
 import type { ClientTarget } from '../../shared/client-internals.ts'
 import { milliseconds, type OptionRules, optional } from '../../shared/option-checks.ts'
+import { isSameAward } from '../../shared/same-award.ts'
 import { readOptions } from '../options.ts'
-import { type AwardRow, isSameAward } from '../rows.ts'
+import type { AwardRow } from '../rows.ts'
 import {
   type Attempt,
   type ClaimResult,
@@ -108,7 +109,7 @@ const STATEMENT_TIMEOUT_MS = 30_000
  */
 export function postgresLedger(database: PgPool | PostgresSql, options: PostgresLedgerOptions): SharedLedger {
   const problem = mustBeDatabase(database)
-  if (typeof problem === 'string') {
+  if (problem !== undefined) {
     throw invalidRequestError('postgresLedger', [{ path: ['database'], message: problem }])
   }
   const own = readOptions('postgresLedger', options, OPTIONS)

@@ -1,5 +1,4 @@
 import { createTables, mustBeTable, quotedTable } from '../../postgres/table.ts'
-import type { OptionRule } from '../../shared/option-checks.ts'
 
 export const DEFAULT_TABLE = 'campaign_awards'
 
@@ -9,7 +8,7 @@ export const VERSION = 1
 const runsTableOf = (table: string): string => `${table}_runs`
 
 /** The rule for a table name that is short enough for the `_runs` suffix: PostgreSQL truncates longer names. */
-export const mustBeAwardTable: OptionRule = (value) =>
+export const mustBeAwardTable = (value: unknown): string | undefined =>
   mustBeTable(value) ?? (mustBeTable(runsTableOf(String(value))) === undefined ? undefined : TOO_LONG)
 
 const TOO_LONG = 'must have at most 58 characters, because the name of the second table is this name and "_runs"'

@@ -174,6 +174,6 @@ async function stopFailure({ cause, message }: AwardRunStoppedError): Promise<Co
   const text = exitCode === EXIT.unreachable && cause instanceof Error ? cause.message : message
   const sentence = withoutDocsPath(text)
     .replace(/^rewardWallets stopped: /, '')
-    .replace(/\. (?:To continue|Run it again|Correct the rows).*$/s, '')
+    .replace(/\. (?:To continue|Correct the rows).*$/s, '')
   return new CommandFailure(exitCode, code, sentence, { advice: ADVICE[code] })
 }

@@ -168,7 +168,7 @@ export function postgresStore(
   options: PostgresStoreOptions = {},
 ): PostgresStore<unknown> {
   const problem = mustBeDatabase(database)
-  if (problem !== undefined) throw new TypeError(`postgresStore: the database ${String(problem)}`)
+  if (problem !== undefined) throw new TypeError(`postgresStore: the database ${problem}`)
   const own = readOptions('postgresStore', options, rules())
   const { table = DEFAULT_TABLE, runOnceRetainMs = YEAR_MS, maxRunMs = MAX_RUN_MS } = own
   const { query, transaction } = openDatabase(database, {

@@ -3,7 +3,7 @@
  *
  * @module campaign-client/webhook/sqlite
  */
-import { type OptionRule, type OptionRules, optional, positive, readOptions } from '../../shared/option-checks.ts'
+import { type OptionRules, optional, positive, readOptions } from '../../shared/option-checks.ts'
 import { sleep } from '../../shared/timers.ts'
 import { hasMethod, typeName } from '../../shared/type-checks.ts'
 import {
@@ -86,7 +86,7 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/
 const DEFAULT_TABLE = 'campaign_deliveries'
 const YEAR_MS = 365 * 24 * 60 * 60 * 1000
 
-const mustBeSqliteTable: OptionRule = (value) =>
+const mustBeSqliteTable = (value: unknown): string | undefined =>
   typeof value === 'string' && NAME.test(value) && !/^sqlite_/i.test(value)
     ? undefined
     : 'must be a name: letters, digits and underscores, not starting with a digit or sqlite_, at most 63 characters; ' +
@@ -113,7 +113,7 @@ const rules = (): OptionRules<SqliteStoreOptions> => ({
  */
 export function sqliteSchema(table: string = DEFAULT_TABLE): string {
   const problem = mustBeSqliteTable(table)
-  if (problem !== undefined) throw new TypeError(`sqliteSchema: the table ${String(problem)}`)
+  if (problem !== undefined) throw new TypeError(`sqliteSchema: the table ${problem}`)
   return `CREATE TABLE IF NOT EXISTS "${table}" (
   purpose TEXT NOT NULL CHECK (purpose IN ('delivery', 'run_once')),
   key TEXT NOT NULL,
@@ -165,7 +165,7 @@ export function sqliteStore(
   options: SqliteStoreOptions = {},
 ): SqliteStore<SqliteDatabase> {
   const problem = mustBePathOrDatabase(source)
-  if (problem !== undefined) throw new TypeError(`sqliteStore: the database ${String(problem)}`)
+  if (problem !== undefined) throw new TypeError(`sqliteStore: the database ${problem}`)
   const { table = DEFAULT_TABLE, runOnceRetainMs = YEAR_MS } = readOptions('sqliteStore', options, rules())
   if (typeof source === 'string') loadSqlite('sqliteStore with a path')
   const connection = new StoreConnection(source, table)
@@ -219,7 +219,7 @@ export function sqliteStore(
   }
 }
 
-const mustBePathOrDatabase: OptionRule = (value) =>
+const mustBePathOrDatabase = (value: unknown): string | undefined =>
   (typeof value === 'string' && value !== '') ||
   (typeof value === 'object' && hasMethod(value, 'exec') && hasMethod(value, 'prepare'))
     ? undefined
