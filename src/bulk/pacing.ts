@@ -52,7 +52,7 @@ export function outcomeOf(error: unknown): CallOutcome {
 function kindOf(error: CampaignError, maybeApplied: boolean) {
   if (error instanceof RateLimitError) return 'rate_limited'
   if (error instanceof NetworkError || error instanceof TimeoutError) return 'unreachable'
-  // Another server responded, for instance with a redirect: if nothing was applied, the service was not reached.
+  // A redirect that applied nothing comes from another server: the service was not reached.
   if (!(error instanceof ApiError)) return maybeApplied ? 'failed' : 'unreachable'
   const status = statusOf(error)
   if (error instanceof AccessDeniedError || status === NOT_FOUND) return 'campaign_refused'
@@ -70,7 +70,7 @@ const MAX_UNREACHABLE = 3
 const MAX_UNREACHABLE_PAUSES = 3
 /** Calls stop at a 429 after this many consecutive pauses for a 429. */
 const MAX_RATE_LIMIT_PAUSES = 30
-/** The longest `Retry-After` that is waited for. */
+/** Calls stop at a longer `Retry-After`. */
 const MAX_RETRY_AFTER_MS = 15 * 60 * 1_000
 const FIRST_PAUSE_MS = 250
 const MAX_PAUSE_MS = 30_000

@@ -43,8 +43,8 @@ export interface ReadingProgress {
  * See "GET /user/progress" in docs/the-service.md.
  *
  * @param client - reads each user with `getUserProgress`. The client's time limits and retries apply
- * @param users - any iterable or async iterable of objects with `account`, `platform` and `pid`. It is read on demand. Each
- *   element has the same object as `user`, so it may have more fields, such as your own ID
+ * @param users - any iterable or async iterable of objects with `account`, `platform` and `pid`. It is read on demand. The
+ *   `user` of each element is the same object, so it can have more fields, such as your own ID
  * @param options - the concurrency, a signal and a progress callback
  * @throws InvalidRequestError when an argument is wrong: users that can't be iterated, an unknown option. The iteration
  *   throws the other errors, after the results of the calls in flight
@@ -161,7 +161,7 @@ class ProgressReader<User extends GetUserProgressRequest> {
     }
   }
 
-  /** Takes the next user; `undefined` if there is none at present. Never rejects. */
+  /** Takes the next user; `undefined` if none is left now. A call in flight may leave one. Never rejects. */
   async #take(): Promise<Event<User>> {
     if (!this.#isListEnded && this.#failure === undefined) {
       try {

@@ -61,7 +61,7 @@ export const describeRowIssues = (issues: readonly Issue[]): string =>
 
 /** Returns an issue for each field in which a row differs from the known award with the same id. */
 export function conflictIssues(row: AwardRow, known: AwardRow): Issue[] {
-  // Takes one field at a time from the known award, so that `isSameAward` compares only this field.
+  // `isSameAward` compares the row with a copy that has one field of the known award.
   const names = (['address', 'pid', 'xp'] as const).filter((name) => !isSameAward({ ...row, [name]: known[name] }, row))
   return names.map((name) => ({
     path: [name],
@@ -110,8 +110,8 @@ export interface ListItem<Item> {
 const MAX_BLOCK_MS = 10
 
 /**
- * Reads a list on demand. Ends when `stopped` is aborted, even while the list waits for its next item. It waits until the
- * list has cleaned up, unless the list still waits for an item.
+ * Reads a list on demand. Ends when `stopped` is aborted, even while `next` of the list is pending. Otherwise it calls
+ * `return` of the list, and waits for it.
  *
  * @param read - converts an item before the next item is read
  * @returns whether the list was read to its end

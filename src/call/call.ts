@@ -197,7 +197,7 @@ export class Call<Name extends OperationName> {
     }
   }
 
-  /** `async` because your own transport may throw, or return its response without a promise. */
+  /** `async` because the caller's transport may throw, or return its response without a promise. */
   async #callTransport(request: TransportRequest, cancellation: AttemptCancellation): Promise<TransportResponse> {
     return this.#context.transport.send(request, cancellation)
   }

@@ -92,7 +92,7 @@ function tooLarge(operation: string, { message, status = 0 }: TransportError, se
   return new Failure('not_understood', new UnexpectedResponseError(text, { operation, status, issues: [issue] }))
 }
 
-/** Your `fetch` or transport did not return a response. The request may have been sent, and a retry would not help. */
+/** The caller's `fetch` or transport did not return a response. The request may have been sent, and a retry would not help. */
 export const noResponse = (operation: string, problem: string): Failure =>
   new Failure('not_understood', new NetworkError(`${operation}: ${problem}`, { operation }))
 

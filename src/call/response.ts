@@ -236,7 +236,7 @@ export function tracingHeaders(response: TransportResponse, secrets: Secrets): R
 const requestIdOf = (headers: Readonly<Record<string, string>>): string | undefined =>
   REQUEST_ID_HEADERS.map((name) => headers[name]).find((id) => id !== undefined && id !== '')
 
-/** Returns a header; `null` if it is absent. Your own transport may throw for an absent header. */
+/** Returns a header; `null` if it is absent. The caller's transport may throw for an absent header. */
 function headerOf(response: TransportResponse, name: string): string | null {
   try {
     const value: unknown = response.header(name)

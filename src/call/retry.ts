@@ -24,7 +24,7 @@ export function mayRetry({ kind, status, retryAfterMs, isFinal }: Failure, rule:
 }
 
 /**
- * Returns the wait before a retry in milliseconds: your own backoff, else exponential backoff with full jitter.
+ * Returns the wait before a retry in milliseconds: the caller's backoff, else exponential backoff with full jitter.
  *
  * @param nth - 1 for the first retry
  */
@@ -32,7 +32,7 @@ export const retryDelay = (nth: number, customBackoff = noBackoff): number =>
   customDelay(customBackoff) ?? Math.random() * maxBackoff(nth)
 
 /**
- * Returns the pause after a 429 without `Retry-After` in milliseconds: your own backoff, else exponential backoff. Jitter
+ * Returns the pause after a 429 without `Retry-After` in milliseconds: the caller's backoff, else exponential backoff. Jitter
  * shortens it by at most half, because a retry that comes too early uses up one of `maxRetries`.
  *
  * @param nth - 1 for the first pause

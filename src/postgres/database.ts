@@ -49,7 +49,7 @@ export class SilentConnectionError extends Error {
   }
 }
 
-/** The time limit of a function is over. */
+/** The error of a function of `runOnce` that exceeds its time limit. */
 export const tookTooLong = (maxRunMs: number): Error =>
   new Error(`the function of runOnce took longer than ${maxRunMs} ms (maxRunMs), so nothing was committed`)
 

@@ -92,8 +92,8 @@ export interface HaltedCampaign {
   /** Campaign ID. */
   readonly pid: string
   /**
-   * The number of its rows that were not sent and are not in `counts`. A row of which an earlier attempt has an unknown outcome
-   * is in `counts.indeterminate` instead.
+   * The number of its rows that were not sent and are not in `counts`. A row whose earlier attempt has an unknown outcome is in
+   * `counts.indeterminate` instead.
    */
   readonly rows: number
   /** The service's error as text. */

@@ -18,8 +18,8 @@ export function bearerToken(value: unknown): string | undefined {
 export const MIN_SECRET_LENGTH = 8
 
 /**
- * Warns once per process about a token or a secret that is too short to be redacted. Tests, which have your own `fetch` or a
- * loopback address, often have short secrets.
+ * Warns once per process about a token or a secret that is too short to be redacted. Tests often have short secrets:
+ * they use their own `fetch` or a loopback address, and get no warning.
  */
 export function warnOfShortSecret(secret: string, { baseUrl, fetch }: Pick<ClientSettings, 'baseUrl' | 'fetch'>): void {
   if (secret.length >= MIN_SECRET_LENGTH || fetch !== undefined || isLoopback(new URL(baseUrl).hostname)) return

@@ -17,7 +17,7 @@ import {
 // Retries, timeouts and error statuses depend on the operation: the callers of the transport handle them.
 const sender = ky.create({ retry: 0, timeout: false, throwHttpErrors: false, redirect: 'manual' })
 
-/** Sends requests through ky, with your `fetch` or the global one at the time of the call. */
+/** Sends requests through ky, with the caller's `fetch` or the global one at the time of the call. */
 export const fetchTransport = (customFetch: FetchLike | undefined): Transport => ({
   send: (request, cancellation) => send(customFetch ?? globalThis.fetch, request, cancellation),
 })
@@ -34,7 +34,7 @@ async function send(
     if (typeof fetch !== 'function') throw new TypeError('this runtime has no global fetch; pass fetch or a transport')
     const body = request.body === undefined ? {} : { body: sentOnce(request.body) }
     // Mocks, proxies and the fetch of other packages expect the URL as a string. The headers are a copy, so that changes by
-    // your fetch do not reach the next attempt.
+    // the caller's fetch do not reach the next attempt.
     const init = { method, headers: { ...headers }, signal, redirect: 'manual', ...body } as const
     called = true
     let response: unknown

@@ -119,7 +119,7 @@ export class NotAResponseError extends Error {}
 /** Whether the client treats a status as a redirect: 0, 1xx or 3xx. It does not follow redirects or read their bodies. */
 export const isRedirect = (status: number): boolean => status < 200 || (status >= 300 && status < 400)
 
-/** Whether a value is a {@link TransportResponse}. Your own transport may return anything. */
+/** Whether a value is a {@link TransportResponse}. The caller's transport may return anything. */
 export function isTransportResponse(value: unknown): value is TransportResponse {
   if (typeof value !== 'object' || value === null) return false
   const { status, header, text, complete } = value as Partial<TransportResponse>

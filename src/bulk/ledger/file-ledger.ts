@@ -199,7 +199,7 @@ const recordedAward = ({ id, address, pid, xp, verdict, in_doubt, error }: Store
   xp,
   verdict: verdict ?? undefined,
   failure: error === null ? undefined : (JSON.parse(error) as AwardFailure),
-  // An open award belongs to no attempt of this process: its process was killed.
+  // An award without a verdict: its process was killed during the attempt.
   isInDoubt: in_doubt === 1 || verdict === null,
 })
 

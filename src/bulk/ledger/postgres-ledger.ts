@@ -74,7 +74,7 @@ const OPTIONS: OptionRules<PostgresLedgerOptions> = {
   leaseMs: optional(milliseconds),
 }
 const DEFAULT_LEASE_MS = 60_000
-/** Longer than claims of one run wait for each other. Afterwards a connection counts as lost. */
+/** A connection without a response for this long counts as lost. Claims of one run wait for each other, but not as long. */
 const STATEMENT_TIMEOUT_MS = 30_000
 
 /**
@@ -86,8 +86,8 @@ const STATEMENT_TIMEOUT_MS = 30_000
  * the verdict `awarded` from the first attempt. If the service refuses the second attempt, the first attempt may have
  * succeeded. The verdict is then `unconfirmed`, unless `confirm` or `isUsedId` decides.
  *
- * Each statement has 30 s. Then the run stops, or `awardOne` throws, and a connection of `pg` is closed and replaced: it may stay
- * open without a response, for instance after a failover. `postgres` cannot close a single connection.
+ * Each statement has a time limit of 30 s: after a failover, a connection may stay open without a response. Then the run stops,
+ * or `awardOne` throws. A connection of `pg` is closed and replaced. `postgres` cannot close a single connection.
  *
  * It uses your pool and does not close it. Claims and verdicts are single statements, each in its own transaction, so it works
  * behind a transaction pooler such as PgBouncer. Durability depends on `synchronous_commit` of the database. Rows stay until
@@ -229,7 +229,7 @@ interface PostgresAttempt extends Attempt {
 
 const MIN_RETRY_MS = 50
 
-/** A run or a job. Nothing about the target of the run is kept: each claim checks it in the database. */
+/** The session of a run or a job. It does not cache the target of the run: each claim checks it in the database. */
 class PostgresSession implements LedgerSession {
   readonly #tables: LedgerTables
   readonly #target: ClientTarget | undefined
@@ -325,7 +325,7 @@ class PostgresSession implements LedgerSession {
     return stored === undefined || stored.isSame ? undefined : rowOf(stored)
   }
 
-  /** You own the pool. */
+  /** The caller owns the pool. */
   async close(): Promise<void> {}
 
   async #select(row: AwardRow): Promise<StoredAward | undefined> {
@@ -351,7 +351,7 @@ class PostgresSession implements LedgerSession {
   }
 }
 
-/** Whether a claim of the same row must have succeeded. */
+/** Whether nothing in the stored row forbids a claim. */
 const isFree = (stored: StoredAward, retryable: RetryableVerdicts): boolean =>
   stored.isSame && stored.leaseLeftMs === undefined && finalResultOf(stored, retryable) === undefined
 

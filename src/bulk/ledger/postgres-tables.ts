@@ -84,7 +84,7 @@ export function statements(tableName: string) {
         EXISTS (SELECT 1 FROM ${table} AS award WHERE award.run = $1::text)::text AS has_awards
       FROM ${runs} AS run WHERE run.run = $1::text`,
     insertRun: `INSERT INTO ${runs} (run, version) VALUES ($1::text, ${VERSION}) ON CONFLICT (run) DO NOTHING`,
-    // Waits for the claims of the run that are under way, and lets later ones wait.
+    // Waits for claims that are under way. Later claims wait for this lock.
     lockRun: `SELECT run.run FROM ${runs} AS run WHERE run.run = $1::text FOR UPDATE`,
     bindRun: `UPDATE ${runs} SET target = $2::text WHERE run = $1::text`,
     // Claims an award that is new, has no final verdict, has a retryable verdict, or has an expired lease. After an expired

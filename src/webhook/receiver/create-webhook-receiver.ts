@@ -30,7 +30,7 @@ export interface WebhookReceiver {
   readonly fetch: FetchHandler
   /**
    * Responds to a request of node:http, Express or Nest. Reads the body from the stream. If the stream was read before, uses the
-   * Buffer or text in `req.rawBody` or `req.body`, as `express.raw()`, `express.text()` and functions frameworks set it.
+   * Buffer or text in `req.rawBody` or `req.body`, which `express.raw()`, `express.text()` and cloud functions set.
    *
    * @throws TypeError (as a rejection) when the arguments are not a request and its response
    */
@@ -90,7 +90,8 @@ export interface WebhookReceiver {
  * receiver tries to record the success up to five times. The response waits for the first attempt, at most two seconds. The
  * signature contains no time stamp: only the record of done messages, kept for `retainMs`, prevents replays.
  *
- * See "Signature" and "Delivery and retries" in docs/the-service.md. Assumed: the service retries after any response other than 2xx and after a timeout, and each delay starts with the previous attempt.
+ * See "Signature" and "Delivery and retries" in docs/the-service.md. Assumed: the service retries after any response other
+ * than 2xx and after a timeout, and each delay starts with the previous attempt.
  *
  * @throws TypeError when an option is missing, misspelt or of the wrong type, or a secret is unusable
  * @throws RangeError when a number is out of its range, or `maxRunMs + leaseMs` is over 295 000

@@ -29,7 +29,7 @@ export interface HandlerRunOptions {
 export class HandlerRun {
   /** Resolves to the call of the store that ends the claim, when the handler has ended. Never rejects. */
   readonly ended: Promise<StoreCall>
-  /** Resolves when `abandon()` has released the claim, or has failed to once. */
+  /** Resolves after the first attempt of `abandon()` to release the claim. */
   readonly abandoned: Promise<void>
   readonly #delivery: ClaimedDelivery
   readonly #options: HandlerRunOptions

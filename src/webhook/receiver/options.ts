@@ -180,7 +180,7 @@ export interface WebhookReceiverOptions {
    */
   retainMs?: number | undefined
   /**
-   * What happens to a message that is unknown although it has `issues`: it lacks a required field, or its `scope` or
+   * What happens to a message of kind `unknown` that has `issues`: it lacks a required field, its `scope` or its
    * `event.type`. With `'handle'`, your handler receives it with `kind: 'unknown'`. With `'retry'`, the response is 500 and
    * the message is not claimed. The service then retries, and finally records the message as undelivered.
    *

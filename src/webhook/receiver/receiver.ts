@@ -124,8 +124,8 @@ export class Receiver {
   }
 
   /**
-   * Waits until it is time to respond: the handler has ended, and the store has recorded that or has failed to once; or
-   * `close()` has abandoned the handler. Returns whether the time limit came first.
+   * Waits until the handler has ended and the first attempt to record that is over (with `respondAfterRecording`, the last
+   * one), or until `close()` has abandoned the handler. Returns whether the time limit came first.
    */
   async #isLate(
     run: HandlerRun,

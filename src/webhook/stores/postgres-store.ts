@@ -51,7 +51,7 @@ const rules = (): OptionRules<PostgresStoreOptions> => ({
 
 const YEAR_MS = 365 * 24 * 60 * 60 * 1000
 const MAX_RUN_MS = 240_000
-/** A healthy database responds in milliseconds. Afterwards a connection counts as lost. */
+/** A healthy database responds in milliseconds. After this time, a connection counts as lost. */
 const STATEMENT_TIMEOUT_MS = 3_000
 /** Another claim may be released between two statements. Then the claim is tried again. */
 const MAX_CLAIMS = 3
@@ -126,8 +126,8 @@ export interface PostgresStore<Transaction> extends DeliveryStore {
  * `sql` of `postgres` needs `prepare: false`: with prepared statements, a pooler can lose a COMMIT that `postgres` reports
  * as done.
  *
- * Each statement of the store has 3 s. Then the call rejects. A connection of `pg` is closed and replaced; `postgres` cannot
- * close a single connection. Set `query_timeout` of `pg`, which limits your own queries.
+ * Each statement of the store has a time limit of 3 s. Then the call rejects. A connection of `pg` is closed and replaced;
+ * `postgres` cannot close a single connection. Set `query_timeout` of `pg`, which limits your own queries.
  *
  * Expired rows stay until you call {@link PostgresStore.prune}.
  *

@@ -109,8 +109,8 @@ return 1`
  *   `Cluster`)
  * @param options - the prefix of the keys
  * @returns a store. Its methods reject with the error of the client when Redis is unreachable, and with `Error` when it does
- *   not respond for 3 s, or another program wrote the key. They reject with `TypeError` for an empty key, or a lease or retention that is not a
- *   positive number of milliseconds. Stores with the same prefix share their deliveries.
+ *   not respond for 3 s, or another program wrote the key. They reject with `TypeError` for an empty key, or a lease or
+ *   retention that is not a positive number of milliseconds. Stores with the same prefix share their deliveries.
  * @throws TypeError when the client is of neither package, the prefix is malformed, or an option is misspelt
  *
  * @example
@@ -169,7 +169,7 @@ function runner(client: NodeRedisClient | IoredisClient): Run {
   )
 }
 
-/** A healthy server responds in milliseconds. Afterwards the connection counts as lost. */
+/** A healthy server responds in milliseconds. After this time, the connection counts as lost. */
 const RESPONSE_TIMEOUT_MS = 3_000
 
 class SilentConnectionError extends Error {

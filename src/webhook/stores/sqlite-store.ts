@@ -55,8 +55,8 @@ export interface SqliteStore<Database> extends DeliveryStore {
    * `{ ran: false }` without calling `apply`: the work is done, so let the handler return normally.
    *
    * `apply` must be synchronous, because all code of the process uses the same connection: what it wrote after an `await`
-   * would be outside the transaction, and stay. Do not commit or roll back in `apply`; throw to roll back. In a database
-   * without WAL, `apply` may be called again after its transaction was rolled back, because a reader delayed the commit.
+   * would be outside the transaction, and stay. Do not commit or roll back in `apply`; throw to roll back. Without WAL,
+   * a reader can prevent the commit. The transaction is then rolled back, and `apply` is called again.
    *
    * @param key - a non-empty string without NUL and lone surrogates
    * @param apply - receives the database of the store
