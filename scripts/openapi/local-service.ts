@@ -81,12 +81,20 @@ export function localServiceDocument(version: string): Schema {
   }
 }
 
-/** Returns the JSON Schema of a seed. */
+/** Returns the JSON Schema of a file for `dev --seed`. */
 export function seedDocument(): Schema {
+  const seed = seedSchema()
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Seed of the local service',
-    ...seedSchema(),
+    ...seed,
+    properties: {
+      ...(seed.properties as Schema),
+      tokens: {
+        description: 'The accepted tokens, for `dev --seed` only: the option `tokens` of `createCampaignService`.',
+      },
+      $schema: { type: 'string', description: 'The address of this schema, for editors. `dev --seed` ignores it.' },
+    },
   }
 }
 

@@ -100,7 +100,7 @@ test('starts with a seed, and saves one', async () => {
   const file = join(scratchFolder(), 'seed.json')
   const service = createCampaignService()
   service.completeTask({ pid: 'demo', account: 'linus', platform: 'discord', aid: 'connect-wallet' })
-  const seed = JSON.stringify(service.exportSeed())
+  const seed = JSON.stringify({ $schema: './local-service.seed.schema.json', ...service.exportSeed() })
   writeFileSync(file, seed)
   const { url } = await dev(['--seed', file])
   expect(await (await fetch(`${url}console/seed.json`)).json()).toMatchObject({ campaigns: JSON.parse(seed).campaigns })
