@@ -52,8 +52,7 @@ export function outcomeOf(error: unknown): CallOutcome {
 function kindOf(error: CampaignError, maybeApplied: boolean) {
   if (error instanceof RateLimitError) return 'rate_limited'
   if (error instanceof NetworkError || error instanceof TimeoutError) return 'unreachable'
-  // A redirect that applied nothing comes from another server: the service was not reached.
-  if (!(error instanceof ApiError)) return maybeApplied ? 'failed' : 'unreachable'
+  if (!(error instanceof ApiError)) return 'failed'
   const status = statusOf(error)
   if (error instanceof AccessDeniedError || status === NOT_FOUND) return 'campaign_refused'
   const isRefusal = status >= 400 && status < 500 && status !== REQUEST_TIMEOUT

@@ -4,7 +4,7 @@ import { type PostgresStore, postgresSchema, postgresStore } from 'campaign-clie
 import { redisStore } from 'campaign-client/webhook/redis'
 import { Redis } from 'ioredis'
 import { Pool, type PoolClient } from 'pg'
-import connect, { type TransactionSql } from 'postgres'
+import connect from 'postgres'
 import { createClientPool } from 'redis'
 import { afterAll, beforeAll, describe, expect, type TestContext, test, vi } from 'vitest'
 import type { Database } from '../../databases/database.ts'
@@ -197,13 +197,12 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))(
     })
 
     test.concurrent.for([
-      ['pg', (context: TestContext) => openPg(context)],
-      ['postgres', (context: TestContext) => openPostgres(context, MAX_CONNECTIONS)],
+      ['pg', async (context: TestContext) => (await openPg(context)).pool],
+      ['postgres', async (context: TestContext) => (await openPostgres(context, MAX_CONNECTIONS)).sql as never],
     ] as const)(
       '%s: a function that takes longer than maxRunMs is rolled back, and its permit given back',
       async ([, open], context) => {
-        const opened = await open(context)
-        const store = postgresStore(...limited(opened)) as PostgresStore<PoolClient | TransactionSql>
+        const store = postgresStore(await open(context), { table, maxRunMs: 200 })
         const key = freshKey()
         const hanging = Array.from({ length: MAX_CONNECTIONS - 1 }, (_, index) =>
           store.runOnce(`${key}${index}`, () => new Promise(() => {})),
@@ -215,9 +214,6 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))(
         }
       },
     )
-
-    const limited = (opened: object) =>
-      [Reflect.get(opened, 'pool') ?? Reflect.get(opened, 'sql'), { table, maxRunMs: 200 }] as [Pool, object]
 
     test.concurrent('a function that takes longer than 3 s runs', async (context) => {
       const { store } = await openPg(context)
