@@ -71,7 +71,7 @@ export class CampaignClient {
   /**
    * Creates a client. It does not read environment variables.
    *
-   * @param options - Address and token of the service, and settings for all calls.
+   * @param options - Base URL and token of the service, and settings for all calls.
    * @throws ConfigurationError when an option is wrong. The message names each wrong option, without its value.
    */
   constructor(options: CampaignClientOptions) {

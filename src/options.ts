@@ -152,7 +152,7 @@ export type FetchLike = (url: string, init: FetchLikeInit) => Promise<FetchLikeR
 
 /** The options of `CampaignClient`. */
 export interface CampaignClientOptions {
-  /** Address of the service with `/api/v1`. A trailing slash is optional. */
+  /** Base URL of the service, with `/api/v1`. A trailing slash is optional. */
   readonly baseUrl: string | URL
   /**
    * The bearer token, or a function that returns it. Surrounding white space is removed.
@@ -249,7 +249,7 @@ export interface CampaignClientOptions {
 
 /**
  * The options of `CampaignClient.with`. They replace those of the parent; a `guard` can only become stricter. `baseUrl`
- * requires an `accessToken`, so that no token is sent to two addresses by mistake.
+ * requires an `accessToken`, so that no token is sent to two base URLs by mistake.
  */
 export type DerivedClientOptions = Pick<
   CampaignClientOptions,

@@ -25,7 +25,7 @@ import { CONTINUE, Run, type StopReason } from './run.ts'
  * See "POST /wallet/reward" and "Limits" in docs/the-service.md.
  *
  * @param client - makes the awards with `rewardWallet`. The client's time limits, retries and guard apply. The ledger
- *   records the address of a `CampaignClient`, and the issuer and subject of its token. It refuses a client
+ *   records the base URL of a `CampaignClient`, and the issuer and subject of its token. It refuses a client
  *   with other values
  * @param rows - the awards: any iterable or async iterable. It is read only as fast as the awards are sent
  * @param options - the ledger, the concurrency and callbacks

@@ -35,7 +35,7 @@ export function failureOf(error: unknown): AwardFailure {
 }
 
 /** Returns the message of an error of this package, or the name of any other error, whose message may contain a secret. */
-export function safeMessage(error: unknown): string {
+function safeMessage(error: unknown): string {
   if (error instanceof CampaignError) return error.message
   return error instanceof Error ? String(error.name) : typeName(error)
 }
@@ -78,7 +78,7 @@ export const retryableVerdicts = ({ confirm, isUsedId }: Evidence, retryRejected
  *
  * @param maybeApplied - whether this attempt or an earlier one may have been applied
  */
-export async function judgeRefusal(
+async function judgeRefusal(
   row: AwardRow,
   error: CampaignError,
   maybeApplied: boolean,
@@ -103,10 +103,7 @@ export async function judgeRefusal(
 }
 
 /** Returns the result of a row that is `unconfirmed` in the ledger; `undefined` if the row must be sent again. */
-export async function judgeUnconfirmed(
-  row: AwardRow,
-  { isUsedId, confirm }: Evidence,
-): Promise<AwardResult | undefined> {
+async function judgeUnconfirmed(row: AwardRow, { isUsedId, confirm }: Evidence): Promise<AwardResult | undefined> {
   if (confirm === undefined) return undefined
   try {
     const confirmed = judgeConfirmation(row, await confirm({ ...row }))

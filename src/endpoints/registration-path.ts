@@ -3,7 +3,7 @@ import { type AnyEndpoint, endpoints } from './index.ts'
 
 const catalogue: readonly AnyEndpoint[] = Object.values(endpoints)
 
-/** Used to detect a path such as `//host` or `../x`, which would send the token to another address. */
+/** Used to detect a path such as `//host` or `../x`, whose URL would not be below the base URL. */
 const BASE = 'https://base.invalid/v/'
 
 export const mustBeRegistrationPath: OptionRule = (value) => {

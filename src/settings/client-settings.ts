@@ -128,7 +128,7 @@ export function derivedOptions(
   const differences = isRecord(copy) ? copyOfFields(copy) : copy
   const problems = optionProblems(differences, DERIVED)
   if (differences?.baseUrl !== undefined && differences.accessToken === undefined) {
-    const message = 'needs its own accessToken, so that the token of the parent is not sent to another address'
+    const message = 'needs its own accessToken, so that the token of the parent is not sent to another base URL'
     problems.push({ path: ['baseUrl'], message })
   }
   refuse('CampaignClient.with', problems, ConfigurationError)

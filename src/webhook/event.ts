@@ -176,7 +176,7 @@ const hasId = (payload: unknown): payload is Record<string, unknown> & { id: str
 const TEST_MESSAGE = Symbol.for('campaign-client.test-message')
 
 /** Returns a message as an event. Never throws. */
-export function toEvent(message: Record<string, unknown> & { id: string }): WebhookEvent {
+function toEvent(message: Record<string, unknown> & { id: string }): WebhookEvent {
   const { scope, type, activity, issues } = readUserActivity(message)
   const { id } = message
   // Each kind has its own branch, because TypeScript can't narrow by a discriminant two levels down.

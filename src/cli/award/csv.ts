@@ -138,7 +138,7 @@ export interface Columns {
 }
 
 /** Normalises a cell of the first line to the name of a column. */
-export const columnName = (cell: string): string =>
+const columnName = (cell: string): string =>
   cell
     .trim()
     .replace(/^"(.*)"$/s, '$1')

@@ -12,7 +12,7 @@ interface PlanOptions {
   readonly ledger: string
   /** The name of the run in the ledger. */
   readonly run: string
-  /** The address of the service; `undefined` in a dry run. */
+  /** The base URL of the service; `undefined` in a dry run. */
   readonly baseUrl: string | undefined
   readonly retryRejected: boolean
 }

@@ -231,7 +231,7 @@ const isDocumented = (kind: MessageKind): boolean =>
 const createMessage = async (kind: MessageKind): Promise<Message> => CREATORS[kind]()
 
 /** Sets fields by path, for example `event.data.xp`. A value that is not JSON is a string. */
-export function setFields(message: Message, changes: readonly Pair[]): void {
+function setFields(message: Message, changes: readonly Pair[]): void {
   for (const [path, value] of changes) {
     const steps = path.split('.')
     const last = steps.pop() as string

@@ -162,12 +162,12 @@ export function wasRead(stream: NodeReadable): boolean {
 }
 
 /** Whether nothing was read from the stream. False if the object does not have `readableDidRead`. */
-export function isUnread(stream: NodeReadable): boolean {
+function isUnread(stream: NodeReadable): boolean {
   return stream.readableDidRead === false && stream.readableEnded !== true && stream.destroyed !== true
 }
 
 /** Whether other code is reading the stream. */
-export function isBeingRead(stream: NodeReadable): boolean {
+function isBeingRead(stream: NodeReadable): boolean {
   return stream.readableFlowing === true && stream.readableEnded === false && stream.destroyed !== true
 }
 
@@ -176,7 +176,7 @@ export function isBeingRead(stream: NodeReadable): boolean {
  *
  * @param onData - receives each chunk; returns a failure to stop waiting
  */
-export function waitForEnd(
+function waitForEnd(
   stream: NodeReadable,
   deadline: Deadline,
   onData?: (chunk: unknown) => BodyFailure | undefined,
