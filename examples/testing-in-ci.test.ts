@@ -111,6 +111,7 @@ test('a message is handled in a retry after two failures', async () => {
     pid: 'demo',
     aid: 'follow',
   })
-  await clock.advance(35_000) // attempts at 0, 5 and 35 seconds, in a moment
+  // Runs the attempts at 0, 5 and 35 seconds, without waiting.
+  await clock.advance(35_000)
   assert.deepEqual(handled, ['action_completed'])
 })

@@ -101,8 +101,9 @@ const MAX_JSON_DEPTH = 1000
  *
  * @example
  * ```ts
- * const event = parseWebhook(secret, rawBody, request.headers.get('x-service-signature'))
- * if (event.kind === 'action_completed') await credit(event.payload.user, event.payload.event.data.xp)
+ * const header = request.headers.get('x-service-signature')
+ * const event = parseWebhook(secret, await request.text(), header)
+ * if (event.kind === 'action_completed') console.log(event.payload.user)
  * ```
  */
 export function parseWebhook(secret: WebhookSecret, rawBody: RawBody, header: SignatureHeader): WebhookEvent {

@@ -36,7 +36,9 @@ export function defineSend(command: Command, context: Context): void {
     .addOption(
       new Option('--file <file>', 'send the bytes of a file; - for standard input').conflicts(['set', 'id', 'sameId']),
     )
-    .addOption(new RepeatableOption('--set <path=value>', 'set a field, for example event.data.xp=70', pair))
+    .addOption(
+      new RepeatableOption('--set <path=value>', 'set a field, for example event.data.xp=70 or wallet=null', pair),
+    )
     .option('--id <id>', 'id of the message')
     .option('--times <n>', 'number of messages to send, one after the other', wholeNumber(1, 10_000), 1)
     .option('--same-id', 'send duplicates: all messages have the same id')

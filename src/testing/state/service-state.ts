@@ -5,7 +5,7 @@ import type { CampaignDefinition } from './campaign-definition.ts'
 import type { IdGenerator } from './id-generator.ts'
 import { type User, UserRegistry } from './user-registry.ts'
 
-/** A reward given by `rewardWallet`. */
+/** An award made by `rewardWallet`. */
 export interface AwardRecord extends RewardWalletRequest {
   /** Time of the request, in milliseconds since the epoch, by the service's clock. */
   at: number
