@@ -49,14 +49,14 @@ describe('createWebhookReceiver refuses at creation', () => {
   test('a store that lacks a method, and names the method', () => {
     const { extend: _, ...rest } = memoryStore()
     expect(create({ store: rest })).toThrow(TypeError)
-    expect(create({ store: rest })).toThrow(/store lacks the method extend; pass memoryStore\(\)/)
+    expect(create({ store: rest })).toThrow(/store lacks the method extend; pass sqliteStore\(path\), /)
     expect(create({ store: {} })).toThrow(/store lacks the methods claim, extend, complete, release/)
     for (const [store, name] of [
       [null, 'null'],
       [memoryStore, 'function'],
       ['redis://localhost', 'string'],
     ]) {
-      expect(create({ store })).toThrow(`store must be an object, got ${name}; pass memoryStore()`)
+      expect(create({ store })).toThrow(`store must be an object, got ${name}; pass sqliteStore(path), `)
     }
   })
 
