@@ -39,7 +39,7 @@ test('a row that is invalid or that the guard forbids is refused before it is cl
   const claim = vi.fn()
   const ledger = { kind: 'shared', run: 'jobs', [LEDGER]: { open: async () => ({ claim }) } } as never
   for (const [row, words] of [
-    [award(1, { xp: Number.NaN }), /^awardOne: xp expected/],
+    [award(1, { xp: Number.NaN }), /^awardOne: xp: expected/],
     [award(1, { xp: 0 }), /^awardOne: xp must be above 0/],
     [award(1, { xp: -1 }), /^awardOne: xp must be above 0/],
     [award(1, { id: 'a\u0000b' }), /^awardOne: id must not contain U\+0000/],

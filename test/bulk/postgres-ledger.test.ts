@@ -523,7 +523,7 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
 
     test('refuses an invalid row', async () => {
       const { client } = setup()
-      await expect(awardOne(client, award(1, { xp: Number.NaN }), { ledger: newRun() })).rejects.toThrow(/xp expected/)
+      await expect(awardOne(client, award(1, { xp: Number.NaN }), { ledger: newRun() })).rejects.toThrow(/xp: expected/)
     })
   })
 
