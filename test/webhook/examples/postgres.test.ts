@@ -100,7 +100,7 @@ describe.skipIf(skipped)('examples/webhook-postgres.ts', () => {
 })
 
 describe.skipIf(skipped)('examples/webhook-queue.ts', () => {
-  test('stores messages whose work fails, lists them, and replays each once', { timeout: 60_000 }, async () => {
+  test('stores messages whose work fails, lists them, and replays each once', { timeout: 120_000 }, async () => {
     const service = await postgres.start()
     onTestFinished(() => service.stop())
     const databaseUrl = await ownDatabase(service)
@@ -126,7 +126,7 @@ describe.skipIf(skipped)('examples/webhook-queue.ts', () => {
       const { rows } = await pool.query(`SELECT id FROM pgboss.job WHERE name = 'campaign-events-failed'`)
       return rows.length
     }
-    await expect.poll(failedJobs, { timeout: 30_000 }).toBe(3)
+    await expect.poll(failedJobs, { timeout: 60_000 }).toBe(3)
 
     const lines = await run('failed')
     expect(lines.at(-1)).toBe('3 failed')
