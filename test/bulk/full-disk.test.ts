@@ -43,7 +43,7 @@ describe.skipIf(missing !== undefined)('a full disk', () => {
     expect(stop.cause).toMatchObject({ code: 'ENOSPC' })
     expect(stop.message).toMatch(/the ledger failed: ENOSPC/)
     const { awarded, indeterminate } = stop.report.counts
-    expect(awarded).toBeGreaterThan(50)
+    expect(awarded).toBeGreaterThan(0)
     expect(awarded).toBeLessThan(2_000)
     expect(indeterminate).toBeLessThanOrEqual(2 * 8)
     // The ledger has every award of the service.

@@ -252,8 +252,9 @@ export class DeliveryQueue {
 
   #enqueueAfter(delivery: Delivery, delayMs: number): void {
     const { clock } = this.#settings
-    delivery.nextAttemptAt = clock.now() + delayMs
     delivery.timer = clock.setTimeout(() => this.#enqueue(delivery), delayMs)
+    // After the timer was set, so that it is due when the clock has moved to `nextRetryAt`.
+    delivery.nextAttemptAt = clock.now() + delayMs
     // A retry in five minutes must not keep the process alive.
     keepProcessAlive(delivery.timer, false)
     this.#changed(delivery)

@@ -1,5 +1,5 @@
 import { createCampaignService, createManualClock } from 'campaign-client/testing'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 
 describe('createManualClock', () => {
   test('does not advance by itself', async () => {
@@ -105,6 +105,19 @@ describe('createManualClock', () => {
     await service.settle()
     expect(service.deliveries.map(({ nextAttemptAt }) => nextAttemptAt)).toEqual([35_000, 12_000, 13_000])
     expect(service.nextRetryAt).toBe(12_000)
+  })
+
+  test('runs the retry of nextRetryAt although time passes while the retry is scheduled', async () => {
+    let ms = 0
+    const systemTime = vi.spyOn(performance, 'now').mockImplementation(() => ms++)
+    onTestFinished(() => systemTime.mockRestore())
+    const clock = createManualClock({ running: true })
+    const service = createCampaignService({ clock, deliver: () => new Response(null, { status: 503 }) })
+    service.registerWebhook({ url: 'https://partner.example/hook' })
+    service.emit({ kind: 'custom', payload: {} })
+    await service.settle()
+    await clock.advanceTo(service.nextRetryAt ?? Number.NaN)
+    expect(service.deliveries).toMatchObject([{ attempts: { length: 2 } }])
   })
 
   describe('reset', () => {
