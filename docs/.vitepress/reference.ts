@@ -48,13 +48,17 @@ export function shortenPage(contents: string): string {
       .replace(/^(> `const` \*\*\w+\*\*: `Zod\w*`).*$/gm, '$1')
       .replace(
         /^#+ Default Value\n\n(?:```ts\n(.+)\n```|(.+))$/gm,
-        (_, code, text) => `Default: ${text ?? (/^(?:none\b|[a-z]+ [a-z])/.test(code) ? code : `\`${code}\``)}`,
+        (_, code, text) => `Default: ${text ?? markValue(code)}`,
       )
       .replace(/^# Class: (\w+)[\s\S]+?(?=^## )/m, (head, name) => `${head}${errorLink(name, contents)}`)
       // The theme of TypeDoc makes `#hook-id` of a link to `hook_id`.
       .replace(/(\[`(\w+_\w+)`\]\([^)#]*#)[\w-]+/g, (_, start, name) => `${start}${anchorOf(name)}`)
   )
 }
+
+/** Sets a default value as code, and the words after it, or in place of it, as text. */
+const markValue = (value: string): string =>
+  /^(?:none\b|[a-z]+ [a-z])/.test(value) ? value : value.replace(/^.+?(?=[,;] | \(|$)/, '`$&`')
 
 /**
  * Links the sections of guides that comments name in words, `"A" and "B" in docs/PAGE.md`: an editor could not open links of

@@ -65,6 +65,15 @@ test.each([
   )
 })
 
+test.each([
+  ['604 800 000 (7 days)', '`604 800 000` (7 days)'],
+  ['31 536 000 000, which is 365 days', '`31 536 000 000`, which is 365 days'],
+  ["'handle'", "`'handle'`"],
+  ['no limit', 'no limit'],
+])('the default %s is shown as %s', (value, shown) => {
+  expect(shortenPage(`#### Default Value\n\n\`\`\`ts\n${value}\n\`\`\`\n`)).toContain(`Default: ${shown}\n`)
+})
+
 test('an index of the reference is a list', () => {
   const table = '| Class | Description |\n| ------ | ------ |\n| [A](A.md) | One \\| two. |\n| [B](B.md) | Three. |\n'
   expect(shortenPage(table)).toBe('- [A](A.md): One | two.\n- [B](B.md): Three.\n')
