@@ -113,8 +113,7 @@ export class CampaignClient {
   }
 
   /**
-   * Reads a user's progress in a campaign: every task, quest and challenge with the user's status, the rewards
-   * earned, XP totals, rank and team.
+   * Reads a user's progress in a campaign: tasks, quests and challenges with their status, rewards, XP, rank and team.
    *
    * A retry is safe: the client retries after lost connections, timeouts, 408, 429, 500, 502, 503 and 504.
    * See "GET /user/progress" in docs/the-service.md.
@@ -138,8 +137,8 @@ export class CampaignClient {
   }
 
   /**
-   * Awards XP to a wallet address. The service registers a new address and creates its campaign entry. It then sends a
-   * webhook message, whose kind the API description does not show.
+   * Awards XP to a wallet address. The service registers a new address, creates its campaign entry and sends a webhook
+   * message.
    *
    * A retry is guarded: the service accepts each `id` once. After an error with `outcome: 'unknown'` you may call again
    * with the same `id`. If an attempt was applied and its response was lost, the service refuses the retry, and the error
@@ -167,13 +166,13 @@ export class CampaignClient {
   }
 
   /**
-   * Makes one user the referrer of another. The service registers new users. The referred user must have no referrer and no
-   * completed task. The service, not the client, checks that the two users differ.
+   * Makes one user the referrer of another. The service registers new users. It also checks that the two users differ:
+   * the client does not.
    *
    * A retry is guarded: a user has one referrer. If a retry is refused after a lost response, the error has
    * `outcome: 'unknown'`. See "POST /user/referrer" in docs/the-service.md.
    *
-   * @returns Resolves to the `data` of the response, which is an empty object.
+   * @returns Resolves to an empty object.
    * @throws ReferralRejectedError when the service responds with `missing_user` or `self_referral_not_allowed`.
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
    * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError when the
@@ -198,7 +197,7 @@ export class CampaignClient {
    *
    * A retry is safe: it leads to the same final state. See "POST /user" in docs/the-service.md.
    *
-   * @returns Resolves to the `data` of the response, which is an empty object.
+   * @returns Resolves to an empty object.
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
    * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError when the
    * service responds with an error.
@@ -217,13 +216,12 @@ export class CampaignClient {
   }
 
   /**
-   * Makes the owner of a referral link the referrer of a user. The service creates the campaign entry if there is
-   * none. The user must have no referrer and no completed task. The link must exist and belong to another user.
+   * Makes the owner of a referral link the referrer of a user. The service creates the campaign entry if there is none.
    *
    * A retry is guarded: a user has one referrer. If a retry is refused after a lost response, the error has
    * `outcome: 'unknown'`. See "POST /user/ref_id" in docs/the-service.md.
    *
-   * @returns Resolves to the `data` of the response, which is an empty object.
+   * @returns Resolves to an empty object.
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
    * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError when the
    * service responds with an error.
@@ -274,8 +272,8 @@ export class CampaignClient {
    * Reads the tasks and quests of a campaign, with their rewards and dependencies. The client converts `xp_mul` and `ref_xp`
    * from numeric strings to numbers.
    *
-   * The query parameter is assumed to be named `pid`; `queryNames` changes that. The API description does not show the parameter
-   * that selects the development environment; send it with `options.query`. A retry is safe.
+   * Assumed query parameter: `pid`; `queryNames` changes it. The API description does not show the parameter that selects the
+   * development environment: send it with `options.query`. A retry is safe.
    * See "GET /campaign/info" in docs/the-service.md.
    *
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
@@ -298,7 +296,7 @@ export class CampaignClient {
   /**
    * Reads a campaign's point totals and its current season.
    *
-   * The query parameter is assumed to be named `pid`; `queryNames` changes that. A retry is safe.
+   * Assumed query parameter: `pid`; `queryNames` changes it. A retry is safe.
    * See "GET /campaign/points" in docs/the-service.md.
    *
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
@@ -320,8 +318,8 @@ export class CampaignClient {
   /**
    * Reads the accounts linked to a user, with the user's totals.
    *
-   * The query parameters are assumed to be named `account`, `platform` and `pid`; `queryNames` changes that.
-   * A retry is safe. See "GET /user/profiles" in docs/the-service.md.
+   * Assumed query parameters: `account`, `platform` and `pid`; `queryNames` changes them. A retry is safe.
+   * See "GET /user/profiles" in docs/the-service.md.
    *
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
    * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError when the
@@ -343,7 +341,7 @@ export class CampaignClient {
   /**
    * Reads the accounts that have used an invite code.
    *
-   * The query parameters are assumed to be named `code` and `pid`; `queryNames` changes that. A retry is safe.
+   * Assumed query parameters: `code` and `pid`; `queryNames` changes them. A retry is safe.
    * See "GET /code" in docs/the-service.md.
    *
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
@@ -364,8 +362,8 @@ export class CampaignClient {
   }
 
   /**
-   * Registers a webhook. The API description does not show the path, so the client sends the request to `webhookRegistrationPath`.
-   * Without that option, the call fails before anything is sent.
+   * Registers a webhook. The API description does not show the path: set `webhookRegistrationPath`. Without it, the call fails
+   * before anything is sent.
    *
    * A retry is unsafe: it might register twice. The client retries only after a 429, or when its transport knows that the
    * request was never sent.

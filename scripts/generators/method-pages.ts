@@ -39,12 +39,12 @@ function methodPage(name: OperationName, method: Member, response: unknown): str
   return `${[
     `# ${name}`,
     plain(description),
-    `Endpoint: [${endpoint.path === undefined ? title : `${endpoint.method} /${endpoint.path}`}](../the-service.md#${anchor}). Retry rule: [${endpoint.retry}](../retries-and-idempotency.md#retry-rules). Errors: [Errors and outcomes](../errors-and-outcomes.md).`,
+    `Endpoint: [${endpoint.path === undefined ? title : `${endpoint.method} /${endpoint.path}`}](../the-service.md#${anchor}). Retry rule: [${endpoint.retry}](../retries-and-idempotency.md#retry-rules). [Errors](../errors-and-outcomes.md).`,
     [...sentences.filter((sentence) => !aboutRetries(sentence)), ...refusalsOf(name)].join(' '),
     '## Request',
     table(
-      ['field', 'meaning', 'required', 'type'],
-      fields(request).map(({ path, type, optional, meaning }) => [path, meaning, optional ? 'no' : 'yes', type]),
+      ['field', 'meaning', 'type'],
+      fields(request).map((field) => [field.path, field.meaning.replace(ASSUMED, ''), field.type]),
     ),
     '## Example',
     fenced('ts', exampleOf(name, result)),
@@ -121,35 +121,46 @@ function resultTable(type: string, { tags }: Member): string[] {
     .filter(({ name }) => name === 'returns')
     .map(({ text }) => plain(text).replace(/^Resolves/, 'The method resolves'))
   if (returns.length > 0 || !isInterface(type)) return returns
-  const rows = fields(type).map(({ path, type: shown, optional, meaning }) => [
-    path,
-    `${optional ? 'Optional. ' : ''}${meaning}`,
-    shown,
-  ])
+  const rows = fields(type).map(({ path, meaning, type: shown }) => [path, meaning, shown])
   return ['The method resolves to `data`:', table(['field', 'meaning', 'type'], rows)]
 }
+
+/** The page says this once for all query parameters. */
+const ASSUMED = ' The name of the query parameter is assumed; see `queryNames`.'
 
 interface Field {
   readonly path: string
   readonly type: string
-  readonly optional: boolean
   readonly meaning: string
 }
 
-/** Returns the fields of an interface and of its nested interfaces. */
-function fields(type: string, prefix = ''): Field[] {
+/** Returns the fields of an interface and of its nested interfaces. Later lists only name the fields of the first list. */
+function fields(type: string): Field[] {
+  let first: { name: string; keys: Set<string> } | undefined
   return [...Project.current.members(type)].flatMap(([name, member]) => {
-    const path = `${prefix}${name}`
-    const field = {
-      path: `\`${path}\``,
-      type: `\`${shownType(member.type).replaceAll('|', '\\|')}\``,
-      optional: member.optional,
-      meaning: plain(member.description),
-    }
+    const field = fieldOf(name, member)
     const [, inner = '', list = ''] = /^([A-Z]\w+)(\[\])?$/.exec(member.type) ?? []
-    return inner !== '' && isInterface(inner) ? [field, ...fields(inner, `${path}${list}.`)] : [field]
+    if (inner === '' || !isInterface(inner)) return [field]
+    const nested = [...Project.current.members(inner)].map(([innerName, innerMember]) => {
+      const item = fieldOf(`${name}${list}.${innerName}`, innerMember)
+      const key = [innerName, item.type, item.meaning.replace(/\b(?:task|quest|challenge)\b/, '')].join()
+      return { name: `\`${innerName}\``, item, key }
+    })
+    first ??= { name, keys: new Set(nested.map(({ key }) => key)) }
+    const { keys } = first
+    if (first.name === name || !nested.some(({ key }) => keys.has(key)))
+      return [field, ...nested.map(({ item }) => item)]
+    const same = nested.filter(({ key }) => keys.has(key)).map((entry) => entry.name)
+    const meaning = `${field.meaning} ${same.slice(0, -1).join(', ')} and ${same.at(-1)} as in \`${first.name}\`.`
+    return [{ ...field, meaning }, ...nested.filter(({ key }) => !keys.has(key)).map(({ item }) => item)]
   })
 }
+
+const fieldOf = (path: string, { type, optional, description }: Member): Field => ({
+  path: `\`${path}\``,
+  type: `\`${shownType(type).replaceAll('|', '\\|')}\``,
+  meaning: `${optional ? 'Optional. ' : ''}${plain(description)}`,
+})
 
 const OPEN_STRINGS: Readonly<Record<string, string>> = {
   CompletionStatus: "'none' | 'completed' | string",
@@ -165,4 +176,8 @@ const shownType = (type: string): string =>
 const fenced = (language: string, code: string): string => `\`\`\`${language}\n${code}\n\`\`\``
 
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
-  [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n')
+  [
+    `| ${head.join(' | ')} |`,
+    `|${head.map(() => '---').join('|')}|`,
+    ...rows.map((row) => `| ${row.join(' | ')} |`),
+  ].join('\n')

@@ -17,17 +17,17 @@ export type TaskDefinition = {
   id: string
   /** Display name of the task. */
   name: string
-  /** Type of the task. The API description lists no values, so any string is accepted. */
+  /** Type of the task. The API description lists no values. */
   type: string
-  /** How often a user may complete the task. The API description lists no values, so any string is accepted. */
+  /** How often a user may complete the task. The API description lists no values. */
   recurrence: string
-  /** The API description does not explain this number. The client converts numeric strings to numbers. */
+  /** The API description does not explain this number. */
   ref_xp: number
   /** Base reward in XP, before the multiplier. */
   xp: number
-  /** Multiplier applied to `xp`. The client converts numeric strings to numbers. */
+  /** Multiplier applied to `xp`. */
   xp_mul: number
-  /** Metadata of the task, if any. */
+  /** Metadata of the task. */
   meta?: Metadata | null | undefined
   /** IDs that the task depends on. */
   deps: string[]
@@ -45,9 +45,9 @@ export type QuestDefinition = {
   actions: string[]
   /** Base reward in XP, before the multiplier. */
   xp: number
-  /** Multiplier applied to `xp`. The client converts numeric strings to numbers. */
+  /** Multiplier applied to `xp`. */
   xp_mul: number
-  /** Metadata of the quest, if any. */
+  /** Metadata of the quest. */
   meta?: Metadata | null | undefined
   /** IDs that the quest depends on. */
   deps: string[]

@@ -31,7 +31,7 @@ export type TaskEntry = {
   xp: number
   /** Multiplier applied to `xp`; 1 changes nothing. */
   xp_mul: number
-  /** Metadata of the task, if any. */
+  /** Metadata of the task. */
   meta?: Metadata | null | undefined
   /** `'none'` until the user has completed the task. */
   status: CompletionStatus
@@ -50,7 +50,7 @@ export type QuestEntry = {
   xp: number
   /** Multiplier applied to `xp`; 1 changes nothing. */
   xp_mul: number
-  /** Metadata of the quest, if any. */
+  /** Metadata of the quest. */
   meta?: Metadata | null | undefined
   /** `'none'` until the user has completed the quest. */
   status: CompletionStatus
@@ -68,7 +68,7 @@ export type ChallengeEntry = {
   xp: number
   /** Multiplier applied to `xp`; 1 changes nothing. */
   xp_mul: number
-  /** Metadata of the challenge, if any. */
+  /** Metadata of the challenge. */
   meta?: Metadata | null | undefined
   /** `'none'` until the user has completed the challenge. */
   status: CompletionStatus
@@ -112,7 +112,7 @@ export type UserProgress = {
   xp_mul: number
   /** The user's rank in the campaign. */
   rank: number
-  /** The user's team. Empty for a user without a team. */
+  /** The user's team. Empty without a team. */
   team: string
 }
 

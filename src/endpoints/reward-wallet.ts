@@ -11,7 +11,7 @@ export interface RewardWalletRequest {
   pid: string
   /** Your unique identifier of this award. The service accepts it once, so a retry cannot count twice. */
   id: string
-  /** Amount of XP: any finite number. The API description does not say how the service treats 0, negative numbers and fractions. */
+  /** Amount of XP: any finite number. The API description does not say whether 0, negative numbers and fractions are allowed. */
   xp: number
 }
 

@@ -17,7 +17,7 @@ export interface UpdateUserRequest {
   name?: string | undefined
   /** New alias. */
   alias?: string | undefined
-  /** New team. An empty string is sent as it is; in `UserProgress` it means no team. */
+  /** New team. In `UserProgress`, an empty string means no team. */
   team?: string | undefined
 }
 
