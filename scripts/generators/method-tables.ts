@@ -27,15 +27,10 @@ export const methodTables: Generator = {
       does,
       RETRIES[endpoint.retry],
     ])
-    const long = methods.map(({ name, does, endpoint: { method, path, retry } }) => [
-      `[${name}](methods/${name}.md)`,
-      does,
-      retry,
-      path === undefined ? `${method}, path not shown` : `${method} /${path}`,
-    ])
+    const long = methods.map(({ name, does, endpoint }) => [`[${name}](methods/${name}.md)`, does, endpoint.retry])
     return new Map([
       ['README.md', withTable('README.md', ['method', 'does', 'a retry is'], short)],
-      ['docs/methods.md', withTable('docs/methods.md', ['method', 'does', 'a retry is', 'endpoint'], long)],
+      ['docs/methods.md', withTable('docs/methods.md', ['method', 'does', 'a retry is'], long)],
     ])
   },
 }
