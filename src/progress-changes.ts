@@ -1,7 +1,7 @@
 import { type TaskEntry, type UserProgress, userProgress } from './endpoints/get-user-progress.ts'
 import { InvalidRequestError } from './errors/client-errors.ts'
-import { capped, describeIssues, type Issues } from './schemas/issue.ts'
 import { accepts, validate } from './schemas/validate.ts'
+import { capped, describeIssues, type Issues } from './shared/issue.ts'
 
 /** A task, quest or challenge that is completed in the later reading but not in the earlier reading. */
 export interface CompletionChange {

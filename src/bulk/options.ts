@@ -8,7 +8,7 @@ import {
   type OptionRule,
   type OptionRules,
   optional,
-  optionProblems,
+  optionIssues,
   wholeNumber,
 } from '../shared/option-checks.ts'
 import { hasMethod, typeName } from '../shared/type-checks.ts'
@@ -160,8 +160,8 @@ export function readOptions<Options extends object>(
   otherIssues: readonly Issue[] = [],
 ): Options {
   const own = copyOfOptions(options, rules as OptionRules<NonNullable<Options>>)
-  const problems = optionProblems(own, rules).map(({ path, message }) => ({ path: ['options', ...path], message }))
-  const issues = [...otherIssues, ...problems]
+  const ownIssues = optionIssues(own, rules).map(({ path, message }) => ({ path: ['options', ...path], message }))
+  const issues = [...otherIssues, ...ownIssues]
   if (issues.length > 0) throw invalidRequestError(operation, issues)
   return own
 }

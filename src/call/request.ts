@@ -6,7 +6,7 @@ import { copyOfFields, validate } from '../schemas/validate.ts'
 import { type ClientSettings, lowerCaseNames } from '../settings/client-settings.ts'
 import { CALL, hasEntries } from '../settings/option-rules.ts'
 import { warnOfShortSecret } from '../settings/secrets.ts'
-import { copyOfOptions, isSignal, type OptionProblem, optionProblems } from '../shared/option-checks.ts'
+import { copyOfOptions, isSignal, type OptionIssue, optionIssues } from '../shared/option-checks.ts'
 import { isRecord } from '../shared/type-checks.ts'
 
 /** The settings and the request of a call. The token is added to each attempt. */
@@ -83,12 +83,12 @@ export interface CallSettings {
   readonly query: Readonly<Record<string, string>> | undefined
 }
 
-/** Checks the options of a call. Adds their problems to `issues`. */
+/** Checks the options of a call. Adds their issues to `issues`. */
 function callSettings(client: ClientSettings, options: CallOptions | undefined, issues: Issue[]): CallSettings {
   const own = options === undefined ? {} : copyOfCallOptions(options)
-  const problems = options === undefined ? [] : callProblems(own)
-  for (const { path, message } of problems) issues.push({ path: ['options', ...path], message })
-  const { signal, timeoutMs, totalTimeoutMs, maxRetries, headers, query } = problems.length === 0 ? own : {}
+  const ownIssues = options === undefined ? [] : callIssues(own)
+  for (const { path, message } of ownIssues) issues.push({ path: ['options', ...path], message })
+  const { signal, timeoutMs, totalTimeoutMs, maxRetries, headers, query } = ownIssues.length === 0 ? own : {}
   return {
     signal,
     timeoutMs: timeoutMs ?? client.timeoutMs,
@@ -111,9 +111,9 @@ function copyOfCallOptions(options: CallOptions): CallOptions {
   }
 }
 
-const callProblems = (options: CallOptions): OptionProblem[] =>
+const callIssues = (options: CallOptions): OptionIssue[] =>
   isRecord(options) && !isSignal(options)
-    ? optionProblems(options, CALL)
+    ? optionIssues(options, CALL)
     : [{ path: [], message: 'must be an object such as { signal }' }]
 
 const textsOf = (query: NonNullable<CallOptions['query']>): Record<string, string> =>

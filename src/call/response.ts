@@ -12,8 +12,8 @@ import {
   UnauthorizedError,
   UnexpectedResponseError,
 } from '../errors/client-errors.ts'
-import { describeIssues, type Issues } from '../schemas/issue.ts'
 import { accepts, validate } from '../schemas/validate.ts'
+import { describeIssues, type Issues } from '../shared/issue.ts'
 import { tryParseJson } from '../shared/text.ts'
 import { isRecord } from '../shared/type-checks.ts'
 import { isRedirect, type TransportResponse } from '../transports/transport.ts'

@@ -1,8 +1,8 @@
-import type { OpenString } from '../schemas/fields.ts'
-import { capped, type Issue } from '../schemas/issue.ts'
+import { capped, type Issue } from '../shared/issue.ts'
+import type { OpenString } from '../shared/text.ts'
 import { type ApiErrorCode, CampaignError, type WriteOutcome } from './campaign-error.ts'
 
-export type { Issue } from '../schemas/issue.ts'
+export type { Issue } from '../shared/issue.ts'
 export {
   type ApiErrorCode,
   CampaignError,

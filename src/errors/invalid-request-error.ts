@@ -1,5 +1,4 @@
-import { capped, describeIssues, type Issue, MAX_ISSUES } from '../schemas/issue.ts'
-import { describeAt } from '../shared/option-checks.ts'
+import { capped, describeAt, describeIssues, type Issue, MAX_ISSUES } from '../shared/issue.ts'
 import { type ErrorContext, InvalidRequestError } from './client-errors.ts'
 
 /** Returns the error for wrong arguments. @param consequence - what follows for the request, as a phrase */

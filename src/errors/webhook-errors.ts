@@ -1,4 +1,4 @@
-import { describeIssues, type Issue } from '../schemas/issue.ts'
+import { describeIssues, type Issue } from '../shared/issue.ts'
 import { CampaignError, type LeaseErrorCode, type WebhookErrorCode } from './campaign-error.ts'
 
 /** The HTTP status of the response to a refused message. */

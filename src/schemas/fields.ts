@@ -1,9 +1,8 @@
 import * as z from 'zod/mini'
 import { DECIMAL } from '../shared/decimals.ts'
-import { isWellFormed } from '../shared/text.ts'
+import { isWellFormed, type OpenString } from '../shared/text.ts'
 
-/** Any string. Editors complete the known values. */
-export type OpenString<Known extends string> = Known | (string & Record<never, never>)
+export type { OpenString } from '../shared/text.ts'
 
 /** Metadata of a task, quest or challenge. The campaign's owner defines its fields. */
 export type Metadata = Record<string, unknown>

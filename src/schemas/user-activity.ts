@@ -1,6 +1,6 @@
 import { DECIMAL } from '../shared/decimals.ts'
+import type { Issue } from '../shared/issue.ts'
 import { isRecord, typeName } from '../shared/type-checks.ts'
-import type { Issue } from './issue.ts'
 
 /** The campaign of a message. */
 export type EventCampaign = {

@@ -10,9 +10,9 @@ import type {
   RetryDelay,
   WriteGuard,
 } from '../options.ts'
-import { copyOfOptions, optionProblems, refuse } from '../shared/option-checks.ts'
+import { copyOfOptions, optionIssues, refuse } from '../shared/option-checks.ts'
 import { isRecord } from '../shared/type-checks.ts'
-import { baseUrlProblems } from './base-url.ts'
+import { baseUrlIssues } from './base-url.ts'
 import { CLIENT, DERIVED, GUARD, HOOKS, hasEntries, LIMITS } from './option-rules.ts'
 import { bearerToken } from './secrets.ts'
 
@@ -86,12 +86,12 @@ function boundHooks(hooks: Record<string, unknown>): object {
  */
 export function clientSettings(options: CampaignClientOptions): ClientSettings {
   if (!isRecord(options)) throw new ConfigurationError('CampaignClient takes an object with baseUrl and accessToken')
-  refuse('CampaignClient', optionProblems(options, CLIENT), ConfigurationError)
-  const problems = baseUrlProblems(options)
+  refuse('CampaignClient', optionIssues(options, CLIENT), ConfigurationError)
+  const issues = baseUrlIssues(options)
   if (options.fetch !== undefined && options.transport !== undefined) {
-    problems.push({ path: ['transport'], message: 'replaces fetch; pass one of them' })
+    issues.push({ path: ['transport'], message: 'replaces fetch; pass one of them' })
   }
-  refuse('CampaignClient', problems, ConfigurationError)
+  refuse('CampaignClient', issues, ConfigurationError)
 
   const { href } = new URL(options.baseUrl)
   const { accessToken, webhookRegistrationPath } = options
@@ -126,12 +126,12 @@ export function derivedOptions(
 ): { readonly options: CampaignClientOptions; readonly hasOwnToken: boolean } {
   const copy = copyOfOptions(options, DERIVED)
   const differences = isRecord(copy) ? copyOfFields(copy) : copy
-  const problems = optionProblems(differences, DERIVED)
+  const issues = optionIssues(differences, DERIVED)
   if (differences?.baseUrl !== undefined && differences.accessToken === undefined) {
     const message = 'needs its own accessToken, so that the token of the parent is not sent to another base URL'
-    problems.push({ path: ['baseUrl'], message })
+    issues.push({ path: ['baseUrl'], message })
   }
-  refuse('CampaignClient.with', problems, ConfigurationError)
+  refuse('CampaignClient.with', issues, ConfigurationError)
   const given = Object.fromEntries(Object.entries(differences).filter(([, value]) => value !== undefined))
   return {
     options: { ...parent, ...given, guard: narrowed(parent.guard, differences.guard) },

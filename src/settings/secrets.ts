@@ -1,6 +1,6 @@
+import type { CampaignClientOptions } from '../options.ts'
 import { isLoopback } from '../shared/hosts-and-ports.ts'
 import { warnOnce } from '../shared/warn-once.ts'
-import type { ClientSettings } from './client-settings.ts'
 
 /** The characters that a header allows in a token. */
 const BEARER_TOKEN = /^[\x21-\x7e]+$/
@@ -21,7 +21,10 @@ export const MIN_SECRET_LENGTH = 8
  * Warns once per process about a token or a secret that is too short to be redacted. Tests often have short secrets:
  * they use their own `fetch` or a loopback address, and get no warning.
  */
-export function warnOfShortSecret(secret: string, { baseUrl, fetch }: Pick<ClientSettings, 'baseUrl' | 'fetch'>): void {
+export function warnOfShortSecret(
+  secret: string,
+  { baseUrl, fetch }: { readonly baseUrl: string; readonly fetch: CampaignClientOptions['fetch'] },
+): void {
   if (secret.length >= MIN_SECRET_LENGTH || fetch !== undefined || isLoopback(new URL(baseUrl).hostname)) return
   warnOnce(
     'short-secret',

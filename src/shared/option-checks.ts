@@ -1,32 +1,30 @@
+import { describeAt, type Issue } from './issue.ts'
 import { MAX_TIMER_MS } from './timers.ts'
 import { hasMethod, isRecord, typeName } from './type-checks.ts'
 
-/** A problem of an option object. It never contains the value. */
-export interface OptionProblem {
-  /** The path from the root of the object: `['queryNames', 'getInviteCode']`. */
-  readonly path: readonly string[]
-  readonly message: string
+/** An issue of an option object. */
+export interface OptionIssue extends Issue {
   /** Whether the value is a number out of range. */
   readonly isRange?: boolean
 }
 
-/** Checks the value of an option. Returns a message about the value, or the problems inside it; `undefined` if it is valid. */
-export type OptionRule = (value: unknown) => string | readonly OptionProblem[] | undefined
+/** Checks the value of an option. Returns a message about the value, or the issues inside it; `undefined` if it is valid. */
+export type OptionRule = (value: unknown) => string | readonly OptionIssue[] | undefined
 
 /** A rule for every option of a type. The compiler reports an option without a rule. */
 export type OptionRules<Options> = { readonly [Name in keyof Options]-?: OptionRule }
 
 /**
- * Checks an option object. An unknown name is a problem even if its value is `undefined`, because a misspelt option would
+ * Checks an option object. An unknown name is an issue even if its value is `undefined`, because a misspelt option would
  * silently have no effect.
  */
-export function optionProblems(options: unknown, rules: Readonly<Record<string, OptionRule>>): OptionProblem[] {
+export function optionIssues(options: unknown, rules: Readonly<Record<string, OptionRule>>): OptionIssue[] {
   if (!isRecord(options)) return [{ path: [], message: `must be an object, got ${typeName(options)}` }]
   const known = Object.keys(rules)
   const unknown = Object.keys(options)
     .filter((name) => !Object.hasOwn(rules, name))
     .map((name) => ({ path: [name], message: `is not an option; the options are ${known.join(', ')}` }))
-  return [...unknown, ...known.flatMap((name) => problemsAt(name, rules[name]?.(options[name])))]
+  return [...unknown, ...known.flatMap((name) => issuesAt(name, rules[name]?.(options[name])))]
 }
 
 /**
@@ -39,20 +37,16 @@ export function copyOfOptions<Options>(options: Options, rules: OptionRules<NonN
   return Object.fromEntries([...names].map((name) => [name, options[name]])) as Options
 }
 
-function problemsAt(name: string, found: ReturnType<OptionRule>): OptionProblem[] {
+function issuesAt(name: string, found: ReturnType<OptionRule>): OptionIssue[] {
   if (found === undefined) return []
   if (typeof found === 'string') return [{ path: [name], message: found }]
-  return found.map((problem) => ({ ...problem, path: [name, ...problem.path] }))
+  return found.map((issue) => ({ ...issue, path: [name, ...issue.path] }))
 }
 
-/** Joins a path and its message: `timeoutMs must be …`, but `pid: expected …`. */
-export const describeAt = (path: string, message: string): string =>
-  message.startsWith('expected') ? `${path}: ${message}` : `${path} ${message}`
-
-/** Describes problems in one line: `timeoutMs must be …; hooks.onRetry must be a function`. */
-export function describeProblems(problems: readonly OptionProblem[]): string {
+/** Describes issues in one line: `timeoutMs must be …; hooks.onRetry must be a function`. */
+export function describeOptionIssues(issues: readonly OptionIssue[]): string {
   const listed = new Set<string>()
-  const parts = problems.map(({ path, message }) => {
+  const parts = issues.map(({ path, message }) => {
     // Several misspelt names list the options of their object once.
     const text = message.replace(/; the options are .*$/, (list) => (listed.size < listed.add(list).size ? list : ''))
     return path.length > 0 ? describeAt(path.join('.'), text) : text
@@ -63,15 +57,15 @@ export function describeProblems(problems: readonly OptionProblem[]): string {
 type ErrorClass = new (message: string) => Error
 
 /**
- * Throws if there is a problem.
+ * Throws if there is an issue.
  *
- * @param Refusal - the class of the error. Default: `RangeError` if all problems are numbers out of range, otherwise
+ * @param Refusal - the class of the error. Default: `RangeError` if all issues are numbers out of range, otherwise
  *   `TypeError`
  */
-export function refuse(where: string, problems: readonly OptionProblem[], Refusal?: ErrorClass): void {
-  if (problems.length === 0) return
-  const Default = problems.every(({ isRange }) => isRange) ? RangeError : TypeError
-  throw new (Refusal ?? Default)(`${where}: ${describeProblems(problems)}`)
+export function refuse(where: string, issues: readonly OptionIssue[], Refusal?: ErrorClass): void {
+  if (issues.length === 0) return
+  const Default = issues.every(({ isRange }) => isRange) ? RangeError : TypeError
+  throw new (Refusal ?? Default)(`${where}: ${describeOptionIssues(issues)}`)
 }
 
 /** Copies an option object and checks the copy. @throws as {@link refuse} */
@@ -82,7 +76,7 @@ export function readOptions<Options>(
   Refusal?: ErrorClass,
 ): Options {
   const own = copyOfOptions(options, rules)
-  refuse(where, optionProblems(own, rules), Refusal)
+  refuse(where, optionIssues(own, rules), Refusal)
   return own
 }
 
@@ -96,14 +90,14 @@ export const optional =
 export const nested =
   (rules: Readonly<Record<string, OptionRule>>): OptionRule =>
   (value) =>
-    optionProblems(value, rules)
+    optionIssues(value, rules)
 
 /** The rule for an object with names that the caller chooses, such as headers. `rule` checks each entry. */
 export const dictionary =
   (rule: (value: unknown, name: string) => string | undefined): OptionRule =>
   (value) =>
     isRecord(value)
-      ? Object.entries(value).flatMap(([name, content]) => problemsAt(name, rule(content, name)))
+      ? Object.entries(value).flatMap(([name, content]) => issuesAt(name, rule(content, name)))
       : `must be an object, got ${typeName(value)}`
 
 export const mustBeObject: OptionRule = (value) =>
@@ -189,7 +183,7 @@ export const wholeNumber =
         )
 
 /** Shows a number, but only the type of any other value, which may be a misplaced secret. */
-function outOfRange(value: unknown, expected: string): readonly OptionProblem[] {
+function outOfRange(value: unknown, expected: string): readonly OptionIssue[] {
   const isRange = typeof value === 'number'
   return [{ path: [], message: `${expected}, got ${isRange ? value : typeName(value)}`, isRange }]
 }

@@ -1,3 +1,6 @@
+/** Any string. Editors complete the known values. */
+export type OpenString<Known extends string> = Known | (string & Record<never, never>)
+
 /**
  * Parses untrusted JSON without its `__proto__` keys, which could replace the prototype of an object.
  *

@@ -1,10 +1,10 @@
 import * as z from 'zod/mini'
 import { type $ZodError, type $ZodType, safeParse } from 'zod/v4/core'
 import { identifier } from '../schemas/fields.ts'
-import { toIssue } from '../schemas/to-issue.ts'
+import { toIssue } from '../schemas/validate.ts'
 import {
-  describeProblems,
-  type OptionProblem,
+  describeOptionIssues,
+  type OptionIssue,
   type OptionRule,
   type OptionRules,
   oneOf,
@@ -24,25 +24,25 @@ export const strictFields = <Type>(fields: Fields<Type>) =>
 /** The option rule of an identifier: a non-empty string. */
 export const mustBeIdentifier: OptionRule = (value) => {
   const { error } = safeParse(identifier, value)
-  return error && problemsOf(error, value)
+  return error && issuesOf(error, value)
 }
 
 /**
  * Returns a copy of a value, as the schema reads it.
  *
- * @throws TypeError when the value does not match, with the path of each problem
+ * @throws TypeError when the value does not match, with the path of each issue
  */
 export function readBySchema<Value>(where: string, schema: $ZodType<Value>, value: unknown): Value {
   const { data, error } = safeParse(schema, value)
-  if (error) throw new TypeError(`${where}: ${describeProblems(problemsOf(error, value))}`)
+  if (error) throw new TypeError(`${where}: ${describeOptionIssues(issuesOf(error, value))}`)
   return data as Value
 }
 
-const problemsOf = ({ issues }: $ZodError, value: unknown): OptionProblem[] =>
+const issuesOf = ({ issues }: $ZodError, value: unknown): OptionIssue[] =>
   issues.flatMap((issue) => {
     const { path, message } = toIssue(issue, value)
     const names = path.map(String)
-    // zod lists unknown names in one issue; each name becomes a separate problem.
+    // zod lists unknown names in one issue; each name becomes an issue.
     if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => ({ path: [...names, key], message }))
     return [{ path: names, message }]
   })
@@ -51,7 +51,7 @@ const problemsOf = ({ issues }: $ZodError, value: unknown): OptionProblem[] =>
  * Reads options whose names depend on `kind`.
  *
  * @throws TypeError when the kind or another option is unknown or wrong
- * @throws RangeError when the only problems are numbers out of range
+ * @throws RangeError when all issues are numbers out of range
  */
 export function readOptionsOfKind<Options extends { readonly kind: string }>(
   where: string,

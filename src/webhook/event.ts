@@ -1,12 +1,12 @@
 import type { WebhookErrorCode } from '../errors/campaign-error.ts'
 import { WebhookError } from '../errors/webhook-errors.ts'
-import type { Issue } from '../schemas/issue.ts'
 import {
   type ActionCompletedActivity,
   type QuestCompletedActivity,
   readUserActivity,
   type UserActivity,
 } from '../schemas/user-activity.ts'
+import type { Issue } from '../shared/issue.ts'
 import { isWellFormed, parseJson } from '../shared/text.ts'
 import { isRecord } from '../shared/type-checks.ts'
 import { checkSignature, type RawBody, type SignatureHeader, type WebhookSecret } from './verify/signature.ts'

@@ -20,7 +20,6 @@ export {
   type WebhookErrorStatus,
   WebhookShapeError,
 } from '../errors/webhook-errors.ts'
-export type { Issue } from '../schemas/issue.ts'
 export type {
   ActionCompletedActivity,
   ActionCompletedData,
@@ -30,6 +29,7 @@ export type {
   QuestCompletedData,
   UserActivity,
 } from '../schemas/user-activity.ts'
+export type { Issue } from '../shared/issue.ts'
 export { diagnoseWebhook } from './diagnose/diagnose-webhook.ts'
 export type { Finding, FindingCode } from './diagnose/finding.ts'
 export {

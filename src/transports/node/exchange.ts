@@ -11,7 +11,7 @@ import {
   type TransportRequest,
   type TransportResponse,
 } from '../transport.ts'
-import { wrongAgent } from './agent-protocol.ts'
+import { wrongAgent } from './agents.ts'
 import { ACCEPTED_ENCODINGS, type BodyOutcome, readBody } from './read-body.ts'
 
 export interface Origin {

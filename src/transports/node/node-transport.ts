@@ -1,10 +1,9 @@
-import http from 'node:http'
-import https from 'node:https'
+import type http from 'node:http'
 import { ConfigurationError } from '../../errors/client-errors.ts'
 import { milliseconds, type OptionRules, optional, readOptions, wholeNumber } from '../../shared/option-checks.ts'
 import { hasMethod, typeName } from '../../shared/type-checks.ts'
 import { TransportError } from '../transport.ts'
-import { canServe, wrongAgent } from './agent-protocol.ts'
+import { type Agents, canServe, createAgents, resendsWrites, wrongAgent } from './agents.ts'
 import { Exchange, type Origin, type Route, STALE } from './exchange.ts'
 import type { NodeAgent, NodeTransport, NodeTransportOptions } from './options.ts'
 
@@ -92,20 +91,6 @@ export function createNodeTransport(options: NodeTransportOptions): NodeTranspor
   }
   return new NodeHttpTransport(own)
 }
-
-interface Agents {
-  readonly http: http.Agent
-  readonly https: https.Agent
-}
-
-/** Creates the agents. Node closes idle sockets after `timeout`, or earlier if the server's `Keep-Alive` header says so. */
-function createAgents({ maxSockets, ...options }: http.AgentOptions): Agents {
-  const all = { ...options, ...(maxSockets !== undefined && { maxSockets }) }
-  return { http: new http.Agent(all), https: new https.Agent(all) }
-}
-
-/** Whether this is Deno (2.9.5), whose node:http sends a request again when a kept connection is lost. */
-const resendsWrites = (): boolean => 'Deno' in globalThis
 
 /** Caches the origins of URLs. Parsing a URL takes longer than all other work for a request. */
 class Origins {

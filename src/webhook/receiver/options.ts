@@ -1,5 +1,5 @@
-import type { Issue } from '../../schemas/issue.ts'
 import { DELIVERY_SPAN_MS, LAST_DELIVERY_DELAY_MS } from '../../shared/delivery-schedule.ts'
+import type { Issue } from '../../shared/issue.ts'
 import {
   mustBeFunction,
   mustBeText,

@@ -1,6 +1,6 @@
 import { WebhookShapeError } from '../../errors/webhook-errors.ts'
-import type { Issue } from '../../schemas/issue.ts'
 import { callHook } from '../../shared/call-hook.ts'
+import type { Issue } from '../../shared/issue.ts'
 import type { Finding } from '../diagnose/finding.ts'
 import type { WebhookEvent } from '../event.ts'
 import type {

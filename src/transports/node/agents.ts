@@ -1,3 +1,20 @@
+import http from 'node:http'
+import https from 'node:https'
+
+export interface Agents {
+  readonly http: http.Agent
+  readonly https: https.Agent
+}
+
+/** Creates the agents. Node closes idle sockets after `timeout`, or earlier if the server's `Keep-Alive` header says so. */
+export function createAgents({ maxSockets, ...options }: http.AgentOptions): Agents {
+  const all = { ...options, ...(maxSockets !== undefined && { maxSockets }) }
+  return { http: new http.Agent(all), https: new https.Agent(all) }
+}
+
+/** Whether this is Deno (2.9.5), whose node:http sends a request again when a kept connection is lost. */
+export const resendsWrites = (): boolean => 'Deno' in globalThis
+
 /**
  * Whether node:http or node:https accepts an agent. They refuse an agent with another `protocol`.
  *

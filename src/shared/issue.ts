@@ -31,3 +31,7 @@ export const capped = (issues: readonly Issue[] = [], moreIssues = 0): Issues =>
   issues: issues.slice(0, MAX_ISSUES),
   moreIssues: Math.max(0, issues.length - MAX_ISSUES) + moreIssues,
 })
+
+/** Joins a path and its message: `timeoutMs must be …`, but `pid: expected …`. */
+export const describeAt = (path: string, message: string): string =>
+  message.startsWith('expected') ? `${path}: ${message}` : `${path} ${message}`
