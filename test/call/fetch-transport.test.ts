@@ -332,7 +332,7 @@ describe('a service that cannot be reached', () => {
   ]
 
   // No error code proves that nothing was sent. A wrapper around fetch may fail on a connection of its own, or retry, after the
-  // service has answered. The client cannot detect wrappers.
+  // service has responded. The client cannot detect wrappers.
   test.each(refusedConnections)(
     '%s from the global fetch: an unsafe write is sent once, and its outcome is unknown',
     async (_, cause, code) => {

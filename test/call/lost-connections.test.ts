@@ -7,8 +7,8 @@ import { closedAddress, httpServer, reset, silence } from './loopback-server.ts'
 
 afterEach(() => void vi.restoreAllMocks())
 
-async function serving(answer: Parameters<typeof httpServer>[0]): Promise<string> {
-  const server = await httpServer(answer)
+async function serving(respond: Parameters<typeof httpServer>[0]): Promise<string> {
+  const server = await httpServer(respond)
   onTestFinished(() => server.close())
   return server.baseUrl
 }

@@ -17,8 +17,8 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0)) await cleanup()
 })
 
-async function serving(answer: (request: RawRequest) => void, host?: string): Promise<RawServer> {
-  const server = await rawServer(answer, host)
+async function serving(respond: (request: RawRequest) => void, host?: string): Promise<RawServer> {
+  const server = await rawServer(respond, host)
   cleanups.push(() => server.close())
   return server
 }
@@ -290,8 +290,8 @@ describe('bodies', () => {
 
   test.each(encodings)('in %s are decoded', async (encoding, body) => {
     const server = await serving(({ socket }) => socket.write(responseBytes(body, `content-encoding: ${encoding}\r\n`)))
-    const answer = await transportWith().send({ ...read(server), maxResponseBytes: 10_000 }, never)
-    expect(answer).toMatchObject({ status: 200, text: json, complete: true })
+    const response = await transportWith().send({ ...read(server), maxResponseBytes: 10_000 }, never)
+    expect(response).toMatchObject({ status: 200, text: json, complete: true })
     expect(server.requests[0]?.head).toMatch(/accept-encoding: gzip, deflate, br/i)
   })
 
@@ -303,16 +303,16 @@ describe('bodies', () => {
         await nextTurn()
       }
     })
-    const answer = await transportWith().send({ ...read(server), maxResponseBytes: 10_000 }, never)
-    expect(answer).toMatchObject({ status: 200, text: json, complete: true })
+    const response = await transportWith().send({ ...read(server), maxResponseBytes: 10_000 }, never)
+    expect(response).toMatchObject({ status: 200, text: json, complete: true })
   })
 
   test.each(encodings.slice(0, 5))('in %s are incomplete if the connection closes early', async (encoding, body) => {
     const server = await serving(({ socket }) => {
       socket.end(responseBytes(body, `content-encoding: ${encoding}\r\n`).subarray(0, -10))
     })
-    const answer = await transportWith().send({ ...read(server), maxResponseBytes: 10_000 }, never)
-    expect(answer).toMatchObject({ status: 200, complete: false })
+    const response = await transportWith().send({ ...read(server), maxResponseBytes: 10_000 }, never)
+    expect(response).toMatchObject({ status: 200, complete: false })
   })
 
   test.each(encodings.slice(0, 4))(
@@ -322,8 +322,8 @@ describe('bodies', () => {
       const server = await serving(({ socket }) =>
         socket.write(responseBytes(cut, `content-encoding: ${encoding}\r\n`)),
       )
-      const answer = await transportWith().send({ ...read(server), maxResponseBytes: 10_000 }, never)
-      expect(answer).toMatchObject({ status: 200, complete: false })
+      const response = await transportWith().send({ ...read(server), maxResponseBytes: 10_000 }, never)
+      expect(response).toMatchObject({ status: 200, complete: false })
     },
   )
 
@@ -385,8 +385,8 @@ describe('bodies', () => {
     'that cannot be decoded (%s) do not block their connection',
     async (encodings) => {
       const unreadable = Buffer.alloc(1_000_000, '<html>')
-      const answers = [responseBytes(unreadable, `content-encoding: ${encodings}\r\n`), responseBytes('{}')]
-      const server = await serving(({ socket }) => socket.write(answers.shift() ?? ''))
+      const responses = [responseBytes(unreadable, `content-encoding: ${encodings}\r\n`), responseBytes('{}')]
+      const server = await serving(({ socket }) => socket.write(responses.shift() ?? ''))
       const transport = transportWith({ maxSockets: 1 })
       expect(await transport.send(read(server), never)).toMatchObject({ complete: false })
       expect(await transport.send(read(server), never)).toMatchObject({ text: '{}', complete: true })

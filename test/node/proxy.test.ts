@@ -100,11 +100,11 @@ test.each([
     'opens a tunnel to a server without TLS',
     (socket: net.Socket) => socket.write('HTTP/1.1 200 OK\r\n\r\nnot a TLS handshake'),
   ],
-])('a proxy that %s: the write is not applied', async (_, answer) => {
+])('a proxy that %s: the write is not applied', async (_, respond) => {
   const { baseUrl, seen } = await service()
   const brokenProxy = await listening(
     net.createServer((socket) => {
-      socket.on('error', () => undefined).on('data', () => answer(socket))
+      socket.on('error', () => undefined).on('data', () => respond(socket))
     }),
   )
   const error = await clientThrough(`127.0.0.1:${portOf(brokenProxy)}`, baseUrl)

@@ -18,8 +18,8 @@ export interface RawServer {
   close(): Promise<void>
 }
 
-/** Starts a server that calls `answer` for each complete request. */
-export async function rawServer(answer: (request: RawRequest) => void, host = '127.0.0.1'): Promise<RawServer> {
+/** Starts a server that calls `respond` for each complete request. */
+export async function rawServer(respond: (request: RawRequest) => void, host = '127.0.0.1'): Promise<RawServer> {
   const requests: RawRequest[] = []
   const open = new Set<Socket>()
   let connections = 0
@@ -40,7 +40,7 @@ export async function rawServer(answer: (request: RawRequest) => void, host = '1
         const request = { head, body: received.slice(end + 4, end + 4 + length), connection, socket }
         received = received.slice(end + 4 + length)
         requests.push(request)
-        answer(request)
+        respond(request)
       }
     })
   })

@@ -15,7 +15,7 @@ import { documentPath, missingTools, prism } from './tools.ts'
 
 const operations = Object.keys(endpoints) as OperationName[]
 
-/** Prism answers from docs/openapi.json and rejects requests that do not match it. */
+/** Prism responds from docs/openapi.json and rejects requests that do not match it. */
 describe.skipIf(skipsWithout('OpenAPI tools', missingTools))('the client with the mock server Prism', () => {
   let server: ServerProcess
   let baseUrl: string

@@ -22,7 +22,7 @@ type Listed<T> = T extends string | number | boolean | null | undefined ? T
   : T
 type Same<One, Other> = [Listed<One>] extends [Listed<Other>] ? ([Listed<Other>] extends [Listed<One>] ? true : 'ours is wider') : 'ours is narrower'
 type Numeric = 'xp_mul' | 'ref_xp'
-/** In answers these are numeric strings, which the client converts to numbers. */
+/** In responses these are numeric strings, which the client converts to numbers. */
 type WithNumericStrings<T> = { [Key in keyof T]: Key extends Numeric ? number | string : T[Key] }
 /** Null and absence are documented for some fields of messages. A read message has them as in our types. */
 type ReadMessage<T> = T extends readonly unknown[] ? T

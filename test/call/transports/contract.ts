@@ -95,7 +95,7 @@ export function transportContract(
 
     async function failureOf(sending: Promise<unknown>): Promise<TransportError> {
       const reason = await sending.then(
-        (answer) => expect.unreachable(`answered ${JSON.stringify(answer)}`),
+        (response) => expect.unreachable(`responded ${JSON.stringify(response)}`),
         (error: unknown) => error,
       )
       expect(reason).toBeInstanceOf(TransportError)
@@ -161,8 +161,8 @@ export function transportContract(
         'of %i is returned with its status and its text',
         async (status) => {
           const server = await started(httpServer(json(DATA, status)))
-          const answer = await write(server.baseUrl)
-          expect(answer).toMatchObject({ status, text: TEXT, complete: true })
+          const response = await write(server.baseUrl)
+          expect(response).toMatchObject({ status, text: TEXT, complete: true })
         },
       )
 
@@ -208,8 +208,8 @@ export function transportContract(
           tcpServer((socket) => {
             const pieces = Array.from(bytes, (byte) => Buffer.from([0x31, 0x0d, 0x0a, byte, 0x0d, 0x0a]))
             const head = Buffer.from('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n')
-            const answer = Buffer.concat([head, ...pieces, Buffer.from('0\r\n\r\n')])
-            socket.once('data', () => socket.end(answer))
+            const response = Buffer.concat([head, ...pieces, Buffer.from('0\r\n\r\n')])
+            socket.once('data', () => socket.end(response))
           }),
         )
         expect(await send(server.baseUrl)).toMatchObject({ text: bytes.toString(), complete: true })
@@ -299,7 +299,7 @@ export function transportContract(
       })
     })
 
-    describe('a failed answer', () => {
+    describe('a failed response', () => {
       const beforeAResponse: readonly [string, Responder][] = [
         ['reset', reset],
         ['closed', (response) => response.socket?.end()],
@@ -406,8 +406,8 @@ export function transportContract(
         ],
       ]
 
-      test.each(ways)('%s is refused, and a response of exactly maxResponseBytes is accepted', async (_, answer) => {
-        const server = await started(httpServer(answer))
+      test.each(ways)('%s is refused, and a response of exactly maxResponseBytes is accepted', async (_, respond) => {
+        const server = await started(httpServer(respond))
         expect(await send(server.baseUrl, { maxResponseBytes: size })).toMatchObject({ text, complete: true })
         const error = await failureOf(send(server.baseUrl, { maxResponseBytes: size - 1 }))
         expect(error).toMatchObject({ kind: 'too_large', sent: true, status: 200 })
@@ -480,9 +480,9 @@ export function transportContract(
       test('after the response has no effect and leaves no listener', async () => {
         const server = await started(httpServer(json(DATA)))
         const controller = new AbortController()
-        const answer = await send(server.baseUrl, {}, controller.signal)
+        const response = await send(server.baseUrl, {}, controller.signal)
         controller.abort(new Error('late'))
-        expect(answer.text).toBe(TEXT)
+        expect(response.text).toBe(TEXT)
         expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0)
       })
     })
@@ -513,16 +513,16 @@ export function transportContract(
           }),
         )
         const queries = Array.from({ length: 64 }, (_, index) => `?q=${'x'.repeat(index)}`)
-        const answers = await Promise.all(
+        const responses = await Promise.all(
           queries.map((query) => send(server.baseUrl, { url: `${server.baseUrl}${query}` })),
         )
-        expect(answers.map(({ text }) => text)).toEqual(queries)
+        expect(responses.map(({ text }) => text)).toEqual(queries)
       })
     })
   })
 }
 
-/** Waits for the request, then answers and closes the connection. */
+/** Waits for the request, then responds and closes the connection. */
 function answerOnce(socket: import('node:net').Socket, text: string): void {
   socket.once('data', () => socket.end(text))
 }
