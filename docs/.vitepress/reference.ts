@@ -1,5 +1,11 @@
 import { readFileSync } from 'node:fs'
-import { Application, type DeclarationReflection, type ProjectReflection, ReflectionKind } from 'typedoc'
+import {
+  Application,
+  type DeclarationReflection,
+  type PageEvent,
+  type ProjectReflection,
+  ReflectionKind,
+} from 'typedoc'
 import { MarkdownPageEvent } from 'typedoc-plugin-markdown'
 import { anchorOf } from './anchor.ts'
 
@@ -8,7 +14,7 @@ export function load(app: Application): void {
   app.on(Application.EVENT_VALIDATE_PROJECT, (project) => {
     for (const problem of missingDocs(project)) app.logger.warn(problem)
   })
-  app.renderer.on(MarkdownPageEvent.END, (page: MarkdownPageEvent) => {
+  app.renderer.on(MarkdownPageEvent.END, (page: PageEvent) => {
     if (page.contents !== undefined) page.contents = shortenPage(page.contents)
   })
 }

@@ -1,5 +1,3 @@
-import type { MarkdownEnv, MarkdownRenderer } from 'vitepress'
-
 /**
  * Guides come before the API reference, and programs and changes last. A symbol comes first for its exact name. VitePress
  * sends this function to the browser as text, so it uses nothing from outside.
@@ -17,10 +15,14 @@ export const searchOptions = {
 }
 
 /** Renders a page for the search index. The words of `keywords` in its front matter find it, and are not shown. */
-export function renderForSearch(source: string, env: MarkdownEnv, md: MarkdownRenderer): string {
+export function renderForSearch<Env extends { frontmatter?: Record<string, unknown> }>(
+  source: string,
+  env: Env,
+  md: { render(source: string, env: Env): string },
+): string {
   const html = md.render(source, env)
   if (env.frontmatter?.search === false) return ''
-  const keywords: string | undefined = env.frontmatter?.keywords
+  const keywords = env.frontmatter?.keywords as string | undefined
   const weight = 12
   return keywords === undefined ? html : html.replace('</h1>', `</h1><p>${`${keywords} `.repeat(weight)}</p>`)
 }

@@ -60,15 +60,16 @@ const modulesWithSymbolsOf = (link: string | undefined): Item[] => [
       text: module.link.slice('/reference/'.length, -1),
       link: module.link,
       ...(module.link === link && {
-        items: module.items
-          ?.filter(({ link }) => link === undefined)
-          .map((group) => ({ ...group, items: group.items?.map(withoutExtension), collapsed: undefined })),
+        items: (module.items ?? [])
+          .filter(({ link }) => link === undefined)
+          .map(({ collapsed, items = [], ...group }) => ({ ...group, items: items.map(withoutExtension) })),
       }),
     })),
   },
 ]
 
-const withoutExtension = (item: Item): Item => ({ ...item, link: item.link?.replace(/\.md$/, '') })
+const withoutExtension = (item: Item): Item =>
+  item.link === undefined ? item : { ...item, link: item.link.replace(/\.md$/, '') }
 
 export const sidebar: DefaultTheme.SidebarMulti = {
   '/': guides,
