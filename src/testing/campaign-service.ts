@@ -1,33 +1,31 @@
 import { systemClock } from './clock/service-clock.ts'
-import { EventListeners } from './event-listeners.ts'
-import type { DeliveredMessage } from './faults/delivery-fault.ts'
+import { EventListeners, type ServiceEvent } from './events.ts'
 import type { FaultOptions } from './faults/fault-options.ts'
-import { describeFault, type FaultHandle, FaultQueue } from './faults/fault-queue.ts'
+import { type FaultHandle, FaultQueue } from './faults/fault-queue.ts'
+import type { Outcome } from './faults/request-faults.ts'
 import { handleRequest } from './http/handle-request.ts'
-import type { ServiceRequest } from './http/request-and-response.ts'
 import { RequestLog, type RequestRecord } from './http/request-log.ts'
-import { Router } from './http/router.ts'
+import { Router, type ServiceRequest } from './http/router.ts'
 import { type ListeningService, type ListenOptions, listen } from './http/server.ts'
 import { createServiceFetch } from './http/service-fetch.ts'
 import { readBySchema } from './option-readers.ts'
 import { type ExportSeedOptions, exportSeed } from './seed/export-seed.ts'
-import { loadSeed, type ServiceContent } from './seed/load-seed.ts'
+import { loadSeed } from './seed/load-seed.ts'
 import type { ServiceSeed } from './seed/seed.ts'
 import { readSeed } from './seed/seed-schema.ts'
-import type { ServiceEvent } from './service-event.ts'
 import { type CampaignServiceOptions, readServiceOptions } from './service-options.ts'
 import { type CompleteTaskOptions, completeTaskByOptions } from './state/complete-task.ts'
-import { type EntrySnapshot, type StateSnapshot, takeSnapshot } from './state/state-snapshot.ts'
+import { type EntrySnapshot, type StateSnapshot, takeSnapshot } from './state/service-state.ts'
 import { DeliveryQueue, type DeliveryRecord } from './webhooks/delivery-queue.ts'
-import type { EmitOptions, EmittedMessage } from './webhooks/emit.ts'
+import { draftEmittedMessage, type EmitOptions, type EmittedMessage } from './webhooks/emit.ts'
 import { type TestWebhookOptions, type TestWebhookResult, testWebhook } from './webhooks/test-webhook.ts'
+import { draftMessage } from './webhooks/webhook-message.ts'
 import {
   describeWebhook,
   type WebhookOptions,
   type WebhookRecord,
   webhookOptions,
 } from './webhooks/webhook-registry.ts'
-import { WebhookSender } from './webhooks/webhook-sender.ts'
 
 /** A local copy of the campaign service. */
 export interface CampaignService {
@@ -164,58 +162,46 @@ export interface CampaignService {
 export function createCampaignService(options: CampaignServiceOptions = {}): CampaignService {
   const settings = readServiceOptions(options)
   const { clock = systemClock, deliver = (request) => globalThis.fetch(request), deliveryTimeoutMs = 10_000 } = settings
-  const now = () => clock.now()
-  const router = new Router(settings)
-  const log = new RequestLog()
-  const listeners = new EventListeners(clock)
-  const faults = new FaultQueue((change, fault) => {
-    listeners.emit(() => ({ kind: 'fault_changed', at: now(), change, fault: describeFault(fault) }))
-  })
+  const events = new EventListeners(clock)
+  const faults = new FaultQueue(events)
   const postSettings = { clock, deliver, timeoutMs: deliveryTimeoutMs }
-  const deliverySettings = {
-    ...postSettings,
-    takeFault: (message: () => DeliveredMessage, isOvertaking: boolean) =>
-      faults.takeForDelivery(message, isOvertaking),
+  const deliveries = new DeliveryQueue(postSettings, faults, events)
+  const service = {
+    router: new Router(settings),
+    grants: settings.grants,
+    faults,
+    log: new RequestLog(),
+    clock,
+    content: loadSeed('createCampaignService', settings.start, settings.idSeed),
   }
-  const deliveries = new DeliveryQueue(deliverySettings, (delivery) => {
-    listeners.emit(() => ({ kind: 'delivery_changed', at: now(), delivery: delivery() }))
-  })
-  const load = (caller: string, seed: ServiceSeed, current?: ServiceContent): ServiceContent => {
-    const loaded = loadSeed(caller, seed, settings.idSeed, current?.webhooks)
-    loaded.webhooks.watch((change, webhook) => {
+
+  /** Sends the messages and events of the changes since the last call. */
+  const publishChanges = (): void => {
+    const { content } = service
+    for (const { change, webhook } of content.webhooks.takeChanges()) {
       deliveries.drop(webhook.hook_id, change === 'unregistered' ? [] : webhook.urls)
-      listeners.emit(() => ({ kind: 'webhook_changed', at: now(), change, webhook: describeWebhook(webhook) }))
-    })
-    return loaded
+      events.emit(() => ({ kind: 'webhook_changed', change, webhook: describeWebhook(webhook) }))
+    }
+    const { events: userEvents, ...changed } = content.state.takeChanges()
+    // Computing the rank in a message is slow. Create no message if no webhook is registered.
+    if (content.webhooks.all().length > 0) {
+      for (const event of userEvents) deliveries.send(draftMessage(event), content)
+    }
+    if (changed.entries.length + changed.awards.length + changed.values.length > 0) {
+      events.emit(() => ({ kind: 'state_changed', changed: takeSnapshot(changed) }))
+    }
   }
-  let content = load('createCampaignService', settings.start)
-  const sender = new WebhookSender(() => content, deliveries)
 
-  const emitChanges = (): void => {
-    const changes = content.state.takeChanges()
-    if (changes.entries.size + changes.awards.length + changes.values.length === 0) return
-    listeners.emit(() => ({ kind: 'state_changed', at: now(), changed: takeSnapshot(changes) }))
+  const handle = (request: ServiceRequest): Outcome => {
+    const { outcome, record } = handleRequest(request, service)
+    publishChanges()
+    events.emit(() => ({
+      kind: 'request_answered',
+      request: record,
+      ...(outcome.kind === 'response' && { response: outcome.response }),
+    }))
+    return outcome
   }
-
-  const handle = (request: ServiceRequest) =>
-    handleRequest(request, {
-      router,
-      grants: settings.grants,
-      faults,
-      log,
-      now,
-      contextOf: (grant) => ({
-        state: content.state,
-        webhooks: content.webhooks,
-        grant,
-        now: now(),
-        sendEvent: (event) => sender.sendEvent(event),
-      }),
-      onResponse(record, response) {
-        emitChanges()
-        listeners.emit(() => ({ kind: 'request_answered', at: now(), request: record, ...(response && { response }) }))
-      },
-    })
 
   return {
     fetch: createServiceFetch(handle, clock),
@@ -225,45 +211,53 @@ export function createCampaignService(options: CampaignServiceOptions = {}): Cam
       return faults.handles()
     },
     pendingFaults: () => faults.handles().filter(({ remaining, used }) => remaining < Infinity || used === 0),
-    registerWebhook: (given) =>
-      describeWebhook(content.webhooks.register(readBySchema('registerWebhook', webhookOptions, given))),
-    unregisterWebhook: (hookId) => content.webhooks.unregister(hookId),
-    get webhooks() {
-      return content.webhooks.all().map(describeWebhook)
+    registerWebhook(given) {
+      const webhook = service.content.webhooks.register(readBySchema('registerWebhook', webhookOptions, given))
+      publishChanges()
+      return describeWebhook(webhook)
     },
-    emit: (event) => sender.emit(event),
-    testWebhook: (testOptions) => testWebhook(testOptions, content, postSettings),
+    unregisterWebhook(hookId) {
+      const wasRegistered = service.content.webhooks.unregister(hookId)
+      publishChanges()
+      return wasRegistered
+    },
+    get webhooks() {
+      return service.content.webhooks.all().map(describeWebhook)
+    },
+    emit: (event) => deliveries.send(draftEmittedMessage(event, service.content.state), service.content),
+    testWebhook: (testOptions) => testWebhook(testOptions, service.content, postSettings),
     get deliveries() {
       return deliveries.records()
     },
-    redeliver: (deliveryId) => sender.redeliver(deliveryId),
+    redeliver: (deliveryId) => deliveries.redeliver(deliveryId, service.content),
     get nextRetryAt() {
       return deliveries.nextRetryAt
     },
     settle: () => deliveries.settle(),
     completeTask(taskOptions) {
-      const entry = completeTaskByOptions(taskOptions, content.state, (event) => sender.sendEvent(event))
-      emitChanges()
+      const entry = completeTaskByOptions(taskOptions, service.content.state)
+      publishChanges()
       return entry
     },
     get requests() {
-      return log.records()
+      return service.log.records()
     },
     get discarded() {
-      return { requests: log.discarded, deliveries: deliveries.discarded }
+      return { requests: service.log.discarded, deliveries: deliveries.discarded }
     },
     get state() {
-      return takeSnapshot(content.state.everything())
+      return takeSnapshot(service.content.state.everything())
     },
-    subscribe: (listener) => listeners.add(listener),
-    exportSeed: (exportOptions) => exportSeed(content, exportOptions),
+    subscribe: (listener) => events.add(listener),
+    exportSeed: (exportOptions) => exportSeed(service.content, exportOptions),
     reset(seed) {
-      content = load('reset', seed === undefined ? settings.start : readSeed('reset', seed), content)
+      const start = seed === undefined ? settings.start : readSeed('reset', seed)
+      service.content = loadSeed('reset', start, settings.idSeed, service.content.webhooks)
       faults.clear()
-      log.clear()
+      service.log.clear()
       deliveries.clear()
       clock.reset?.()
-      listeners.emit(() => ({ kind: 'reset', at: now() }))
+      events.emit(() => ({ kind: 'reset' }))
     },
   }
 }

@@ -8,6 +8,16 @@ export { type CampaignService, createCampaignService } from './campaign-service.
 export { createManualClock, type ManualClock, type ManualClockOptions } from './clock/manual-clock.ts'
 export type { ServiceClock } from './clock/service-clock.ts'
 export type {
+  ClockMovedEvent,
+  DeliveryChangedEvent,
+  FaultChangedEvent,
+  RequestAnsweredEvent,
+  ResetEvent,
+  ServiceEvent,
+  StateChangedEvent,
+  WebhookChangedEvent,
+} from './events.ts'
+export type {
   AppliedThenResetFault,
   ConnectionFault,
   DelayedDeliveryFault,
@@ -24,8 +34,8 @@ export type {
   StatusFault,
 } from './faults/fault-options.ts'
 export type { FaultChange, FaultHandle, FaultRecord } from './faults/fault-queue.ts'
-export type { ServiceResponse } from './http/request-and-response.ts'
 export type { RequestRecord } from './http/request-log.ts'
+export type { ServiceResponse } from './http/responses.ts'
 export type { ListeningService, ListenOptions } from './http/server.ts'
 export { demoCampaign } from './seed/demo-campaign.ts'
 export type { ExportSeedOptions } from './seed/export-seed.ts'
@@ -40,20 +50,9 @@ export type {
   UserSeed,
   WebhookSeed,
 } from './seed/seed.ts'
-export type {
-  ClockMovedEvent,
-  DeliveryChangedEvent,
-  FaultChangedEvent,
-  RequestAnsweredEvent,
-  ResetEvent,
-  ServiceEvent,
-  StateChangedEvent,
-  WebhookChangedEvent,
-} from './service-event.ts'
 export type { CampaignServiceOptions } from './service-options.ts'
 export type { CompleteTaskOptions } from './state/complete-task.ts'
-export type { AwardRecord, ValueRecord } from './state/service-state.ts'
-export type { EntrySnapshot, StateSnapshot } from './state/state-snapshot.ts'
+export type { AwardRecord, EntrySnapshot, StateSnapshot, ValueRecord } from './state/service-state.ts'
 export type { TokenGrant, TokenOptions } from './tokens.ts'
 export type { DeliveryAttempt, DeliveryRecord } from './webhooks/delivery-queue.ts'
 export type { EmitOptions, EmittedMessage } from './webhooks/emit.ts'

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { identifier } from '../schemas/fields.ts'
 import { isRecord, typeName } from '../shared/type-checks.ts'
-import { HttpError } from './http/http-error.ts'
+import { HttpError } from './http/responses.ts'
 import { readBySchema, strictFields } from './option-readers.ts'
 
 /** The permissions of a token. */
@@ -64,4 +64,4 @@ export function authenticate(authorization: string | null, grants: Grants): Toke
 }
 
 const unauthorized = (reason: string): HttpError =>
-  new HttpError({ status: 401, reason, headers: { 'www-authenticate': 'Bearer' } })
+  new HttpError(401, reason, { headers: { 'www-authenticate': 'Bearer' } })

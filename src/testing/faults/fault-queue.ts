@@ -1,9 +1,15 @@
 import type { OperationName } from '../../endpoints/index.ts'
 import { copyJson } from '../../shared/text.ts'
+import type { EventListeners } from '../events.ts'
 import { readOptionsOfKind } from '../option-readers.ts'
-import { type DeliveredMessage, isAffected } from './delivery-fault.ts'
-import { type FaultPlan, planFault } from './fault-effect.ts'
-import { DELIVERY_FAULT_RULES, type DeliveryFaultOptions, FAULT_RULES, type FaultOptions } from './fault-options.ts'
+import { isAffected } from './delivery-faults.ts'
+import {
+  DELIVERY_FAULT_RULES,
+  type DeliveryFaultOptions,
+  FAULT_RULES,
+  type FaultOptions,
+  type RequestFaultOptions,
+} from './fault-options.ts'
 
 /** A fault, and how often it was used. */
 export interface FaultRecord {
@@ -26,13 +32,8 @@ export interface FaultHandle extends FaultRecord {
 /** How a fault changed. */
 export type FaultChange = 'ordered' | 'used' | 'cancelled'
 
-/** What a fault changes: requests have a plan, deliveries have the options. */
-type Effect =
-  | { readonly on: OperationName | '*'; readonly plan: FaultPlan }
-  | { readonly on: 'delivery'; readonly delivery: DeliveryFaultOptions }
-
 interface QueuedFault {
-  readonly effect: Effect
+  readonly options: FaultOptions
   readonly handle: FaultHandle
   used: number
   remaining: number
@@ -40,24 +41,27 @@ interface QueuedFault {
 
 /** The faults of future requests and deliveries, oldest first. */
 export class FaultQueue {
-  readonly #onChange: (change: FaultChange, fault: FaultRecord) => void
+  readonly #events: EventListeners
   #queue: QueuedFault[] = []
   #count = 0
 
-  constructor(onChange: (change: FaultChange, fault: FaultRecord) => void) {
-    this.#onChange = onChange
+  constructor(events: EventListeners) {
+    this.#events = events
   }
 
   /** @throws TypeError or RangeError when an option is wrong */
   add(given: FaultOptions): FaultHandle {
-    const options: FaultOptions = isOfDelivery(given)
+    const read: FaultOptions = isOfDelivery(given)
       ? readOptionsOfKind('fail on delivery', given, DELIVERY_FAULT_RULES)
       : readOptionsOfKind('fail', given, FAULT_RULES)
-    const { times = 1 } = options
+    const { times = 1 } = read
+    // JSON has no Infinity.
+    const options = { ...copyJson(read), ...(times === Infinity && { times }) }
     const handle: FaultHandle = {
       id: `fault_${++this.#count}`,
-      // JSON has no Infinity.
-      options: { ...copyJson(options), ...(times === Infinity && { times }) },
+      get options() {
+        return structuredClone(options)
+      },
       get used() {
         return fault.used
       },
@@ -66,40 +70,40 @@ export class FaultQueue {
       },
       cancel: () => this.#cancel(fault),
     }
-    const effect: Effect = isOfDelivery(options)
-      ? { on: 'delivery', delivery: options }
-      : { on: options.on ?? '*', plan: planFault(options) }
-    const fault: QueuedFault = { effect, handle, used: 0, remaining: times }
+    const fault: QueuedFault = { options, handle, used: 0, remaining: times }
     this.#queue.push(fault)
-    this.#onChange('ordered', handle)
+    this.#reportChange('ordered', fault)
     return handle
   }
 
   /** Uses the first fault that matches the operation, if any. */
-  take(operation: OperationName | undefined): FaultPlan | undefined {
+  take(operation: OperationName | undefined): RequestFaultOptions | undefined {
     for (const fault of this.#queue) {
-      const { effect } = fault
-      if (effect.on === 'delivery' || (effect.on !== '*' && effect.on !== operation)) continue
+      const { options } = fault
+      if (isOfDelivery(options)) continue
+      const { on = '*' } = options
+      if (on !== '*' && on !== operation) continue
       this.#use(fault)
-      return effect.plan
+      return options
     }
     return undefined
   }
 
   /**
-   * Uses the first fault that affects a delivery attempt of the message, if any.
+   * Uses the first fault that affects a delivery attempt, if any.
    *
+   * @param body - the message, as JSON
    * @param isOvertaking - whether `reorder` holds another message until this one has been sent; then it does not hold this one
    */
-  takeForDelivery(message: () => DeliveredMessage, isOvertaking: boolean): DeliveryFaultOptions | undefined {
-    let parsed: DeliveredMessage | undefined
+  takeForDelivery(body: string, isOvertaking: boolean): DeliveryFaultOptions | undefined {
+    let message: Readonly<Record<string, unknown>> | undefined
     for (const fault of this.#queue) {
-      const { effect } = fault
-      if (effect.on !== 'delivery' || (isOvertaking && effect.delivery.kind === 'reorder')) continue
-      parsed ??= message()
-      if (!isAffected(parsed, effect.delivery)) continue
+      const { options } = fault
+      if (!isOfDelivery(options) || (isOvertaking && options.kind === 'reorder')) continue
+      message ??= JSON.parse(body) as Record<string, unknown>
+      if (!isAffected(message, options)) continue
       this.#use(fault)
-      return effect.delivery
+      return options
     }
     return undefined
   }
@@ -117,27 +121,26 @@ export class FaultQueue {
     if (fault.remaining === 0) return
     fault.remaining = 0
     this.#drop(fault)
-    this.#onChange('cancelled', fault.handle)
+    this.#reportChange('cancelled', fault)
   }
 
   #use(fault: QueuedFault): void {
     fault.used++
     fault.remaining--
     if (fault.remaining === 0) this.#drop(fault)
-    this.#onChange('used', fault.handle)
+    this.#reportChange('used', fault)
   }
 
   #drop(fault: QueuedFault): void {
     this.#queue = this.#queue.filter((queued) => queued !== fault)
   }
+
+  #reportChange(change: FaultChange, { handle }: QueuedFault): void {
+    this.#events.emit(() => {
+      const { id, options, used, remaining } = handle
+      return { kind: 'fault_changed', change, fault: { id, options, used, remaining } }
+    })
+  }
 }
 
 const isOfDelivery = (options: FaultOptions): options is DeliveryFaultOptions => options?.on === 'delivery'
-
-/** Returns a copy of the fault's current state. */
-export const describeFault = ({ id, options, used, remaining }: FaultRecord): FaultRecord => ({
-  id,
-  options: structuredClone(options),
-  used,
-  remaining,
-})

@@ -1,26 +1,24 @@
-import type { OperationName } from '../../endpoints/index.ts'
-import { type FaultOutcome, respondWith } from '../faults/fault-effect.ts'
+import type { ServiceClock } from '../clock/service-clock.ts'
 import type { FaultQueue } from '../faults/fault-queue.ts'
-import { rules } from '../rules/index.ts'
-import type { RuleContext } from '../rules/rule.ts'
+import { applyFault, type Outcome, respondWith, takesEffect } from '../faults/request-faults.ts'
+import { type RuleContext, rules } from '../rules.ts'
+import type { ServiceContent } from '../seed/load-seed.ts'
 import { authenticate, type Grants, type TokenGrant } from '../tokens.ts'
-import { badRequest, HttpError } from './http-error.ts'
-import type { ServiceRequest, ServiceResponse } from './request-and-response.ts'
 import { describeRequest, type RequestLog, type RequestRecord } from './request-log.ts'
-import type { Route, Router } from './router.ts'
+import { badRequest, HttpError, type ServiceResponse } from './responses.ts'
+import type { Route, Router, ServiceRequest } from './router.ts'
 
 /** The largest body that the service reads, in bytes. Assumed: the API description shows no limit. */
 export const MAX_BODY_BYTES = 1_048_576
 
+/** The parts of a service that handle its requests. */
 export interface RequestHandling {
   readonly router: Router
   readonly grants: Grants
   readonly faults: FaultQueue
   readonly log: RequestLog
-  contextOf(grant: TokenGrant): RuleContext
-  now(): number
-  /** Called after each request. `response` is `undefined` if the client gets no response. */
-  onResponse(request: RequestRecord, response: ServiceResponse | undefined): void
+  readonly clock: ServiceClock
+  readonly content: ServiceContent
 }
 
 /** The response of the service without faults, and the reason for an error response. */
@@ -29,43 +27,50 @@ interface Handled {
   readonly reason?: string
 }
 
-/** Applies the next fault, performs the operation and records the request. Returns the outcome for the client. */
-export function handleRequest(request: ServiceRequest, handling: RequestHandling): FaultOutcome {
-  const route = handling.router.route(request)
-  const access = authenticate(request.headers.get('authorization'), handling.grants)
-  const plan = handling.faults.take(route.operation)
-  const handled = plan?.handle === false ? undefined : handle(request, route, access, handling)
-  const outcome = plan ? plan.outcome(handled?.response, route.operation) : respondWith((handled as Handled).response)
+/** Applies the next fault, performs the operation and records the request. */
+export function handleRequest(
+  request: ServiceRequest,
+  handling: RequestHandling,
+): { readonly outcome: Outcome; readonly record: RequestRecord } {
+  const { router, grants, faults, log, clock } = handling
+  const route = router.route(request)
+  const access = authenticate(request.headers.get('authorization'), grants)
+  const fault = faults.take(route.operation)
+  const handled = fault && !takesEffect(fault) ? undefined : handle(request, route, access, handling)
+  const outcome = fault
+    ? applyFault(fault, handled?.response, route.operation)
+    : respondWith((handled as Handled).response)
 
-  const record = handling.log.add({
-    at: handling.now(),
+  const record = log.add({
+    at: clock.now(),
     ...(route.operation && { operation: route.operation }),
     ...describeRequest(request),
     authorized: !(access instanceof HttpError),
     handled: handled !== undefined,
     ...(outcome.kind === 'response' && { status: outcome.response.status }),
     ...(handled?.reason !== undefined && { reason: handled.reason }),
-    ...(plan && { fault: plan.kind }),
+    ...(fault && { fault: fault.kind }),
   })
-  handling.onResponse(record, outcome.kind === 'response' ? outcome.response : undefined)
-  return outcome
+  return { outcome, record }
 }
 
 function handle(
   request: ServiceRequest,
   { operation, allowed }: Route,
   access: TokenGrant | HttpError,
-  { router, contextOf }: RequestHandling,
+  { router, content, clock }: RequestHandling,
 ): Handled {
   try {
     if (operation === undefined) throw unknownRoute(request, allowed)
     if (access instanceof HttpError) throw access
     if (request.body.length > MAX_BODY_BYTES) throw badRequest(`the body is larger than ${MAX_BODY_BYTES} bytes`)
-    const data = perform(operation, router.read(operation, request), contextOf(access))
+    // The router reads the request with the operation's own schema.
+    const rule = rules[operation] as (request: unknown, context: RuleContext) => unknown
+    const data = rule(router.read(operation, request), { ...content, grant: access, now: clock.now() })
     return { response: json(200, { success: true, data }) }
   } catch (error) {
-    const defect = `a defect of the local service itself: ${error}`
-    const httpError = error instanceof HttpError ? error : new HttpError({ status: 500, reason: defect })
+    const httpError =
+      error instanceof HttpError ? error : new HttpError(500, `a defect of the local service itself: ${error}`)
     const { status, body, message: reason, headers } = httpError
     return { response: json(status, body, { ...headers, 'x-refusal-reason': toHeader(reason) }), reason }
   }
@@ -75,15 +80,11 @@ const MAX_REASON_LENGTH = 300
 
 const toHeader = (text: string): string => text.slice(0, MAX_REASON_LENGTH).replaceAll(/[^ -~]/g, '?')
 
-const perform = (operation: OperationName, request: unknown, context: RuleContext): unknown =>
-  // The router has read the request with the operation's own schema.
-  (rules[operation] as (request: unknown, context: RuleContext) => unknown)(request, context)
-
 // Assumed: 404 and 405, with the standard envelope. The API description shows neither status.
 function unknownRoute({ method, url }: ServiceRequest, allowed: readonly string[]): HttpError {
-  if (allowed.length === 0) return new HttpError({ status: 404, reason: `unknown path ${url.pathname}` })
+  if (allowed.length === 0) return new HttpError(404, `unknown path ${url.pathname}`)
   const allow = allowed.join(', ')
-  return new HttpError({ status: 405, reason: `${url.pathname} takes ${allow}, not ${method}`, headers: { allow } })
+  return new HttpError(405, `${url.pathname} takes ${allow}, not ${method}`, { headers: { allow } })
 }
 
 const json = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): ServiceResponse => ({

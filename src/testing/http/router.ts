@@ -2,8 +2,15 @@ import { type AnyEndpoint, endpoints, type OperationName } from '../../endpoints
 import { type QueryNames, readQueryNames } from '../../endpoints/query-names.ts'
 import { readRegistrationPath } from '../../endpoints/registration-path.ts'
 import { validate } from '../../schemas/validate.ts'
-import { badRequest } from './http-error.ts'
-import type { ServiceRequest } from './request-and-response.ts'
+import { badRequest } from './responses.ts'
+
+/** A request to the service, over HTTP or through `service.fetch`. */
+export interface ServiceRequest {
+  readonly method: string
+  readonly url: URL
+  readonly headers: Headers
+  readonly body: Uint8Array
+}
 
 /** Query names and the registration path, which the API description does not show. */
 export interface RouterOptions {

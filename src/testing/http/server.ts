@@ -12,10 +12,10 @@ import {
   wholeNumber,
 } from '../../shared/option-checks.ts'
 import { abortableDelay, type ServiceClock } from '../clock/service-clock.ts'
-import type { FaultOutcome } from '../faults/fault-effect.ts'
+import { type Outcome, transmit } from '../faults/request-faults.ts'
 import { MAX_BODY_BYTES } from './handle-request.ts'
-import { isBodyless, type ServiceRequest } from './request-and-response.ts'
-import { BASE_PATH } from './router.ts'
+import { isBodyless } from './responses.ts'
+import { BASE_PATH, type ServiceRequest } from './router.ts'
 
 /** Options of `service.listen`. */
 export interface ListenOptions {
@@ -66,7 +66,7 @@ const LISTEN: OptionRules<ListenOptions> = {
  * @throws the system's Error when the address or port is not available
  */
 export async function listen(
-  handle: (request: ServiceRequest) => FaultOutcome,
+  handle: (request: ServiceRequest) => Outcome,
   clock: ServiceClock,
   options: ListenOptions = {},
 ): Promise<ListeningService> {
@@ -114,7 +114,7 @@ function loadHttp(): typeof import('node:http') {
 async function respond(
   request: IncomingMessage,
   response: ServerResponse,
-  handle: (request: ServiceRequest) => FaultOutcome,
+  handle: (request: ServiceRequest) => Outcome,
   clock: ServiceClock,
   intercept: ListenOptions['intercept'],
 ): Promise<void> {
@@ -122,12 +122,8 @@ async function respond(
   const closed = new AbortController()
   response.once('close', () => closed.abort())
   const body = await readBody(request)
-  const outcome = handle({
-    method: request.method ?? 'GET',
-    url: addressOf(request),
-    headers: toHeaders(request),
-    body,
-  })
+  const { method = 'GET' } = request
+  const outcome = handle({ method, url: addressOf(request), headers: toHeaders(request), body })
   if (outcome.kind === 'silent') return
   if (outcome.kind === 'lost') {
     // The client sees ECONNRESET, as after a crash of the service.
@@ -139,19 +135,11 @@ async function respond(
   const bytes = new TextEncoder().encode(outcome.response.body)
   if (transmission === 'whole' && delayMs > 0) await abortableDelay(clock, delayMs, closed.signal)
   response.writeHead(status, isBodyless(status) ? headers : { ...headers, 'content-length': bytes.length })
-  if (transmission === 'whole') {
-    response.end(bytes)
-  } else if (transmission === 'dripped') {
-    for (let index = 0; index < bytes.length; index++) {
-      if (index > 0) await abortableDelay(clock, delayMs, closed.signal)
-      response.write(bytes.subarray(index, index + 1))
-    }
-    response.end()
-  } else {
-    response.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => {
-      if (transmission === 'truncated') request.socket.destroy()
-    })
+  for await (const part of transmit(bytes, outcome, clock, closed.signal)) {
+    // Wait until the part was sent: `listen` destroys the response after an error.
+    await new Promise((resolve) => response.write(part, resolve))
   }
+  response.end()
 }
 
 /** Returns the requested URL, with the host of the client's `Host` header. */

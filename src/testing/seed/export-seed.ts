@@ -35,12 +35,12 @@ function exportCampaign(campaign: Campaign): CampaignSeed {
     actions: [...tasks.values()],
     quests: [...quests.values()],
     challenges: [...challenges.values()],
-    users: [...campaign.entries()].map(exportEntry),
+    users: campaign.entries().map(exportEntry),
     invite_codes: [...campaign.inviteCodes].map(([code, used_by]) => ({ code, used_by })),
   }
 }
 
-function exportEntry({ user, referrer, completed, ...entry }: Entry): UserSeed {
+function exportEntry({ campaign: _, user, referrer, completed, ...entry }: Entry): UserSeed {
   return {
     ...entry,
     account: user.account,

@@ -1,9 +1,7 @@
-import type { LinkedProfile } from '../../endpoints/get-user-profiles.ts'
 import type { Campaign, Entry } from '../state/campaign.ts'
-import { defineCampaign } from '../state/campaign-definition.ts'
 import { IdGenerator } from '../state/id-generator.ts'
 import { ServiceState } from '../state/service-state.ts'
-import { type User, type UserRegistry, WALLET_PLATFORM } from '../state/user-registry.ts'
+import { WALLET_PLATFORM } from '../state/user-registry.ts'
 import { WebhookRegistry } from '../webhooks/webhook-registry.ts'
 import { demoCampaign } from './demo-campaign.ts'
 import type { CampaignSeed, ServiceSeed, UserSeed } from './seed.ts'
@@ -40,8 +38,6 @@ export function loadSeed(
   }
   for (const award of awards) state.award(award)
   for (const value of values) state.recordValue(value)
-  // Loading a seed is not a change.
-  state.takeChanges()
 
   const webhooks = new WebhookRegistry(ids)
   for (const { secret, signed = false, ...hook } of hooks) {
@@ -49,12 +45,14 @@ export function loadSeed(
     const knownSecret = secret ?? keptSecret
     webhooks.register({ ...hook, secret: knownSecret }, { secretMissing: signed && knownSecret === undefined })
   }
+  // Loading a seed is not a change.
+  state.takeChanges()
+  webhooks.takeChanges()
   return { ids, state, webhooks }
 }
 
 function loadCampaign(seed: CampaignSeed, state: ServiceState, where: string): void {
-  const campaign = state.addCampaign(defineCampaign(seed))
-  for (const { code, used_by = [] } of seed.invite_codes ?? []) campaign.inviteCodes.set(code, used_by)
+  const campaign = state.addCampaign(seed)
   const users = (seed.users ?? []).map((user, index) => {
     const place = `${where}.users.${index}`
     return { user, entry: loadUser(user, campaign, state, place), place }
@@ -64,8 +62,7 @@ function loadCampaign(seed: CampaignSeed, state: ServiceState, where: string): v
     if (user.referrer === undefined) continue
     const { account, platform } =
       typeof user.referrer === 'string' ? { ...user, account: user.referrer } : user.referrer
-    const known = state.users.find(account, platform)
-    const referrer = known && campaign.find(known)
+    const referrer = campaign.find(state.users.find(account, platform))
     if (!referrer || referrer === entry) throw new TypeError(`${place}.referrer must be another user of the campaign`)
     campaign.update(entry, { referrer })
   }
@@ -76,12 +73,12 @@ function loadUser(seed: UserSeed, campaign: Campaign, state: ServiceState, where
   const user = users.register(seed.account, seed.platform)
   if (campaign.find(user)) throw new TypeError(`${where} is a duplicate`)
   for (const [index, profile] of (seed.profiles ?? []).entries()) {
-    requireOwn(profile, user, users, `${where}.profiles.${index}`)
-    users.link(user, profile)
+    if (!users.link(user, profile)) throw new TypeError(`${where}.profiles.${index} belongs to another user`)
   }
   if (seed.wallet !== undefined) {
-    requireOwn({ account: seed.wallet, platform: WALLET_PLATFORM }, user, users, `${where}.wallet`)
-    users.connectWallet(user, seed.wallet)
+    const isOwn = users.link(user, { account: seed.wallet, platform: WALLET_PLATFORM })
+    if (!isOwn) throw new TypeError(`${where}.wallet belongs to another user`)
+    user.wallet = seed.wallet
   }
   user.email = seed.email ?? user.email
 
@@ -95,12 +92,7 @@ function loadUser(seed: UserSeed, campaign: Campaign, state: ServiceState, where
   for (const item of completed) campaign.complete(entry, item)
   for (const reward of rewards) {
     campaign.reward(entry, reward)
-    state.useRewardId(reward.id)
+    state.usedRewardIds.add(reward.id)
   }
   return entry
-}
-
-function requireOwn({ account, platform }: LinkedProfile, user: User, users: UserRegistry, where: string): void {
-  const owner = users.find(account, platform)
-  if (owner && owner !== user) throw new TypeError(`${where} belongs to another user`)
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { requiredTasks } from '../state/campaign-definition.ts'
+import { requiredTasks } from '../state/campaign.ts'
 import type { CampaignSeed, ChallengeSeed, QuestSeed, TaskSeed } from './seed.ts'
 
 type Path = readonly (string | number)[]

@@ -1,10 +1,20 @@
 import type { RewardEntry } from '../../endpoints/get-user-progress.ts'
 import { rankOf } from '../../shared/rank.ts'
-import type { CampaignDefinition } from './campaign-definition.ts'
+import type { CampaignSeed, ChallengeSeed, QuestSeed, TaskSeed } from '../seed/seed.ts'
 import type { User } from './user-registry.ts'
+
+/** A seed with all its defaults. Only `meta` has no default. */
+type WithDefaults<Seed> = { readonly [Name in Exclude<keyof Seed, 'meta'>]-?: Exclude<Seed[Name], undefined> } & {
+  readonly meta?: Record<string, unknown>
+}
+
+export type Task = WithDefaults<TaskSeed>
+export type Quest = WithDefaults<QuestSeed>
+export type Challenge = WithDefaults<ChallengeSeed>
 
 /** A user's entry in a campaign. Change it only through the campaign, which records every change. */
 export interface Entry {
+  readonly campaign: Campaign
   readonly id: string
   readonly user: User
   /** ID of the user's own referral link in the campaign. */
@@ -23,24 +33,23 @@ export interface Entry {
 
 /** A campaign with its entries and invite codes. */
 export class Campaign {
-  readonly definition: CampaignDefinition
-  readonly inviteCodes = new Map<string, readonly string[]>()
+  /** The parts of the campaign that do not change. */
+  readonly definition: ReturnType<typeof defineCampaign>
+  readonly inviteCodes: ReadonlyMap<string, readonly string[]>
   readonly #entries = new Map<User, Entry>()
   readonly #byId = { id: new Map<string, Entry>(), ref_id: new Map<string, Entry>() }
-  readonly #onChange: (entry: Entry) => void
+  readonly #changed = new Set<Entry>()
   /** The totals of all entries in ascending order; `undefined` after a change. */
   #totals: Float64Array | undefined
 
-  constructor(definition: CampaignDefinition, onChange: (entry: Entry) => void) {
-    this.definition = definition
-    this.#onChange = (entry) => {
-      this.#totals = undefined
-      onChange(entry)
-    }
+  /** @param seed - already validated; its users are not added */
+  constructor(seed: CampaignSeed) {
+    this.definition = defineCampaign(seed)
+    this.inviteCodes = new Map((seed.invite_codes ?? []).map(({ code, used_by = [] }) => [code, used_by]))
   }
 
-  find(user: User): Entry | undefined {
-    return this.#entries.get(user)
+  find(user: User | undefined): Entry | undefined {
+    return user && this.#entries.get(user)
   }
 
   /** Returns the entry with this ID or this referral link. */
@@ -48,14 +57,22 @@ export class Campaign {
     return this.#byId[field].get(id)
   }
 
-  entries(): Iterable<Entry> {
-    return this.#entries.values()
+  entries(): readonly Entry[] {
+    return [...this.#entries.values()]
+  }
+
+  /** Returns the entries that changed since the last call. */
+  takeChanged(): readonly Entry[] {
+    const changed = [...this.#changed]
+    this.#changed.clear()
+    return changed
   }
 
   /** Adds an entry for a user who has none. */
   add(user: User, ids: Pick<Entry, 'id' | 'ref_id'>): Entry {
     const entry: Entry = {
       ...ids,
+      campaign: this,
       user,
       name: user.account,
       alias: '',
@@ -71,7 +88,7 @@ export class Campaign {
     this.#entries.set(user, entry)
     this.#byId.id.set(entry.id, entry)
     this.#byId.ref_id.set(entry.ref_id, entry)
-    this.#onChange(entry)
+    this.#recordChange(entry)
     return entry
   }
 
@@ -79,22 +96,17 @@ export class Campaign {
   update(entry: Entry, fields: { readonly [Name in keyof Entry]?: Entry[Name] | undefined }): void {
     const given = Object.entries(fields).filter(([, value]) => value !== undefined)
     Object.assign(entry, Object.fromEntries(given))
-    this.#onChange(entry)
+    this.#recordChange(entry)
   }
 
   complete(entry: Entry, id: string): void {
     entry.completed.add(id)
-    this.#onChange(entry)
+    this.#recordChange(entry)
   }
 
   reward(entry: Entry, reward: RewardEntry): void {
     entry.rewards.push(reward)
-    this.#onChange(entry)
-  }
-
-  /** Whether the user has completed any task. Quests and challenges do not count. */
-  hasCompletedTasks(entry: Entry): boolean {
-    return [...entry.completed].some((id) => this.definition.tasks.has(id))
+    this.#recordChange(entry)
   }
 
   rank(entry: Entry): number {
@@ -102,9 +114,36 @@ export class Campaign {
     return rankOf(totalXp(entry), this.#totals)
   }
 
-  totalPoints(): number {
-    return [...this.#entries.values()].reduce((total, entry) => finiteXp(total + totalXp(entry)), 0)
+  #recordChange(entry: Entry): void {
+    this.#totals = undefined
+    this.#changed.add(entry)
   }
+}
+
+const ITEM_DEFAULTS = { xp: 0, xp_mul: 1, deps: [] }
+const TASK_DEFAULTS = { ...ITEM_DEFAULTS, type: 'custom', recurrence: 'once', ref_xp: 0, is_optional: false }
+
+const defineCampaign = (seed: CampaignSeed) => ({
+  id: seed.id,
+  name: seed.name ?? seed.id,
+  organization: seed.organization ?? 'demo',
+  registration: seed.registration ?? 'open',
+  seasons: seed.seasons ?? [{ name: 'Season 1', max_xp: 1_000_000 }],
+  tasks: withDefaults<Task>(TASK_DEFAULTS, seed.actions),
+  quests: withDefaults<Quest>(ITEM_DEFAULTS, seed.quests),
+  challenges: withDefaults<Challenge>(ITEM_DEFAULTS, seed.challenges),
+})
+
+const withDefaults = <Item>(defaults: object, seeds: readonly ChallengeSeed[] = []): ReadonlyMap<string, Item> =>
+  new Map(seeds.map((seed) => [seed.id, { ...defaults, name: seed.id, ...seed } as Item]))
+
+/** Returns the tasks that a quest requires: those that are not optional, or all tasks if every task is optional. */
+export function requiredTasks(
+  actions: readonly string[],
+  tasks: ReadonlyMap<string, Pick<TaskSeed, 'is_optional'>>,
+): readonly string[] {
+  const required = actions.filter((id) => !tasks.get(id)?.is_optional)
+  return required.length > 0 ? required : actions
 }
 
 /** Limits XP to finite numbers: JSON has no infinity and would send null. */

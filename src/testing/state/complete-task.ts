@@ -1,11 +1,13 @@
 import { type OptionRules, readOptions } from '../../shared/option-checks.ts'
 import { mustBeIdentifier } from '../option-readers.ts'
-import { type Campaign, type Entry, finiteXp } from './campaign.ts'
-import { type Challenge, type Quest, requiredTasks, type Task } from './campaign-definition.ts'
-import { ENTRY_RULES, type EntryOptions, findEntry } from './find-entry.ts'
-import type { ServiceState } from './service-state.ts'
-import { describeEntry, type EntrySnapshot } from './state-snapshot.ts'
-import type { EventOrigin, UserEvent } from './user-event.ts'
+import { type Challenge, type Entry, finiteXp, type Quest, requiredTasks, type Task } from './campaign.ts'
+import {
+  describeEntry,
+  ENTRY_RULES,
+  type EntryOptions,
+  type EntrySnapshot,
+  type ServiceState,
+} from './service-state.ts'
 
 /** Options of `service.completeTask`. */
 export interface CompleteTaskOptions extends EntryOptions {
@@ -20,22 +22,18 @@ const COMPLETE_TASK: OptionRules<CompleteTaskOptions> = { ...ENTRY_RULES, aid: m
  *
  * @throws TypeError when an option is wrong, or names an unknown campaign, user or task, or a dependency is not completed
  */
-export function completeTaskByOptions(
-  given: CompleteTaskOptions,
-  state: ServiceState,
-  sendEvent: (event: UserEvent) => void,
-): EntrySnapshot {
+export function completeTaskByOptions(given: CompleteTaskOptions, state: ServiceState): EntrySnapshot {
   const options = readOptions('completeTask', given, COMPLETE_TASK)
   const { account, aid, pid } = options
-  const { campaign, entry } = findEntry('completeTask', options, state)
-  const task = campaign.definition.tasks.get(aid)
+  const entry = state.requireEntry('completeTask', options)
+  const task = entry.campaign.definition.tasks.get(aid)
   if (!task) throw new TypeError(`completeTask: aid: there is no task "${aid}" in "${pid}"`)
   const missing = missingDependencies(task.deps, entry)
   if (missing.length > 0) {
     throw new TypeError(`completeTask: aid: complete the dependencies of "${aid}" first: ${missing.join(', ')}`)
   }
-  completeTask({ campaign, entry, account }, task, sendEvent)
-  return describeEntry(campaign, entry)
+  completeTask(entry, task, account, state)
+  return describeEntry(entry)
 }
 
 /** Returns the dependencies that the user has not completed. */
@@ -46,11 +44,10 @@ export const missingDependencies = (deps: readonly string[], entry: Entry): stri
  * Completes a task for a user, adds the referrer's XP, and completes the quests and challenges whose dependencies
  * are then complete. A completed task with `recurrence: 'once'` changes nothing.
  */
-export function completeTask(origin: EventOrigin, task: Task, sendEvent: (event: UserEvent) => void): void {
-  const { campaign, entry } = origin
+export function completeTask(entry: Entry, task: Task, account: string, state: ServiceState): void {
   if (entry.completed.has(task.id) && task.recurrence === 'once') return
-  const events: UserEvent[] = [{ ...origin, kind: 'action_completed', item: task, xp: complete(campaign, entry, task) }]
-  const { referrer } = entry
+  state.recordEvent({ kind: 'action_completed', entry, account, item: task, xp: complete(entry, task) })
+  const { referrer, campaign } = entry
   if (referrer) campaign.update(referrer, { ref_xp: finiteXp(referrer.ref_xp + task.ref_xp) })
 
   const { tasks, quests, challenges } = campaign.definition
@@ -62,17 +59,17 @@ export function completeTask(origin: EventOrigin, task: Task, sendEvent: (event:
     isDone = true
     for (const { item, needed } of dependents) {
       if (entry.completed.has(item.id) || missingDependencies(needed, entry).length > 0) continue
-      const xp = complete(campaign, entry, item)
+      const xp = complete(entry, item)
       const quest = quests.get(item.id)
-      if (quest) events.push({ ...origin, kind: 'quest_completed', item: quest, xp })
+      if (quest) state.recordEvent({ kind: 'quest_completed', entry, account, item: quest, xp })
       isDone = false
     }
   }
-  for (const event of events) sendEvent(event)
 }
 
 /** Completes an item and returns its XP, multiplied by the item's multiplier and the user's (assumed). */
-function complete(campaign: Campaign, entry: Entry, item: Task | Quest | Challenge): number {
+function complete(entry: Entry, item: Task | Quest | Challenge): number {
+  const { campaign } = entry
   const xp = finiteXp(finiteXp(item.xp * item.xp_mul) * entry.xp_mul)
   campaign.complete(entry, item.id)
   campaign.update(entry, { xp: finiteXp(entry.xp + xp) })

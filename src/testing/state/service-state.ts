@@ -1,7 +1,12 @@
+import type { LinkedProfile } from '../../endpoints/get-user-profiles.ts'
+import type { RewardEntry } from '../../endpoints/get-user-progress.ts'
 import type { RecordActionValueRequest } from '../../endpoints/record-action-value.ts'
 import type { RewardWalletRequest } from '../../endpoints/reward-wallet.ts'
-import { Campaign, type Entry } from './campaign.ts'
-import type { CampaignDefinition } from './campaign-definition.ts'
+import type { OptionRules } from '../../shared/option-checks.ts'
+import { copyJson } from '../../shared/text.ts'
+import { mustBeIdentifier } from '../option-readers.ts'
+import type { CampaignSeed } from '../seed/seed.ts'
+import { Campaign, type Entry, type Quest, type Task, totalXp } from './campaign.ts'
 import type { IdGenerator } from './id-generator.ts'
 import { type User, UserRegistry } from './user-registry.ts'
 
@@ -17,10 +22,36 @@ export interface ValueRecord extends RecordActionValueRequest {
   at: number
 }
 
+/** A change that webhooks report. */
+export type UserEvent = {
+  readonly entry: Entry
+  /** The account in the request. The user may have been registered with another account. */
+  readonly account: string
+} & (
+  | { readonly kind: 'action_completed'; readonly item: Task; readonly xp: number }
+  | { readonly kind: 'quest_completed'; readonly item: Quest; readonly xp: number }
+  | { readonly kind: 'reward_claimed'; readonly award: AwardRecord }
+)
+
+/** A user of a campaign. */
+export interface EntryOptions {
+  /** Account identifier of a user who has an entry in the campaign. */
+  account: string
+  /** Platform of the account. */
+  platform: string
+  /** Campaign ID. */
+  pid: string
+}
+
+export const ENTRY_RULES: OptionRules<EntryOptions> = {
+  account: mustBeIdentifier,
+  platform: mustBeIdentifier,
+  pid: mustBeIdentifier,
+}
+
 /** All entries, awards and values, or only the changed ones. */
-export interface StateParts {
-  /** The campaign of each entry. */
-  readonly entries: ReadonlyMap<Entry, Campaign>
+interface StateParts {
+  readonly entries: readonly Entry[]
   readonly awards: readonly AwardRecord[]
   readonly values: readonly ValueRecord[]
 }
@@ -32,7 +63,7 @@ export class ServiceState {
   readonly awards: AwardRecord[] = []
   readonly values: ValueRecord[] = []
   /** An ID can be used once in the whole service, not once per campaign (assumed). */
-  readonly #usedRewardIds = new Set<string>()
+  readonly usedRewardIds = new Set<string>()
   readonly #ids: IdGenerator
   #changes = noChanges()
 
@@ -40,9 +71,9 @@ export class ServiceState {
     this.#ids = ids
   }
 
-  addCampaign(definition: CampaignDefinition): Campaign {
-    const campaign: Campaign = new Campaign(definition, (entry) => this.#changes.entries.set(entry, campaign))
-    this.campaigns.set(definition.id, campaign)
+  addCampaign(seed: CampaignSeed): Campaign {
+    const campaign = new Campaign(seed)
+    this.campaigns.set(seed.id, campaign)
     return campaign
   }
 
@@ -57,16 +88,17 @@ export class ServiceState {
     return campaign.add(user, { id: ids.id ?? this.#ids.next('entry'), ref_id: ids.ref_id ?? this.#ids.next('ref') })
   }
 
-  isRewardIdUsed(id: string): boolean {
-    return this.#usedRewardIds.has(id)
-  }
-
-  useRewardId(id: string): void {
-    this.#usedRewardIds.add(id)
+  /** @throws TypeError when the campaign does not exist, or the user has no entry in it */
+  requireEntry(caller: string, { pid, account, platform }: EntryOptions): Entry {
+    const campaign = this.campaigns.get(pid)
+    if (!campaign) throw new TypeError(`${caller}: pid: there is no campaign "${pid}"`)
+    const entry = campaign.find(this.users.find(account, platform))
+    if (!entry) throw new TypeError(`${caller}: there is no user "${account}" on "${platform}" in "${pid}"`)
+    return entry
   }
 
   award(award: AwardRecord): void {
-    this.useRewardId(award.id)
+    this.usedRewardIds.add(award.id)
     this.awards.push(award)
     this.#changes.awards.push(award)
   }
@@ -76,23 +108,106 @@ export class ServiceState {
     this.#changes.values.push(value)
   }
 
+  /** Records an event, whose message is sent after the request. */
+  recordEvent(event: UserEvent): void {
+    this.#changes.events.push(event)
+  }
+
   /** Returns everything, oldest first. */
   everything(): StateParts {
-    const entries = new Map<Entry, Campaign>()
-    for (const campaign of this.campaigns.values()) for (const entry of campaign.entries()) entries.set(entry, campaign)
+    const entries = [...this.campaigns.values()].flatMap((campaign) => campaign.entries())
     return { entries, awards: this.awards, values: this.values }
   }
 
-  /** Returns the changes since the last call. */
-  takeChanges(): StateParts {
-    const changes = this.#changes
+  /** Returns the changes and events since the last call. */
+  takeChanges(): StateParts & { readonly events: readonly UserEvent[] } {
+    const entries = [...this.campaigns.values()].flatMap((campaign) => campaign.takeChanged())
+    const changes = { entries, ...this.#changes }
     this.#changes = noChanges()
     return changes
   }
 }
 
 const noChanges = () => ({
-  entries: new Map<Entry, Campaign>(),
   awards: [] as AwardRecord[],
   values: [] as ValueRecord[],
+  events: [] as UserEvent[],
 })
+
+/** A user's entry in a campaign. */
+export interface EntrySnapshot {
+  /** Campaign ID. */
+  pid: string
+  /** Campaign entry ID. */
+  id: string
+  /** The account under which the user was registered. */
+  account: string
+  /** Platform of that account. */
+  platform: string
+  /** All of the user's accounts. */
+  profiles: LinkedProfile[]
+  /** Connected wallet; empty when none. */
+  wallet: string
+  /** E-mail address; empty when none. */
+  email: string
+  /** Display name in the campaign. */
+  name: string
+  /** Alias; empty when none. */
+  alias: string
+  /** Team; empty when none. */
+  team: string
+  /** Total XP from all sources. */
+  total: number
+  /** Base XP. */
+  xp: number
+  /** XP from referrals. */
+  ref_xp: number
+  /** XP from user-generated content. */
+  ugc_xp: number
+  /** The user's multiplier. */
+  xp_mul: number
+  /** IDs of completed tasks, quests and challenges, in the order of completion. */
+  completed: string[]
+  /** Rewards earned. */
+  rewards: RewardEntry[]
+  /** Account of the referrer; absent without a referrer. */
+  referrer?: string
+  /** ID of the user's own referral link. */
+  ref_id: string
+}
+
+/** A copy of the service's state. */
+export interface StateSnapshot {
+  /** Every user's entry in every campaign, in the order of registration. */
+  entries: EntrySnapshot[]
+  /** Rewards of `rewardWallet`, oldest first. */
+  awards: AwardRecord[]
+  /** Values of `recordActionValue`, oldest first. A value that was sent twice occurs twice. */
+  values: ValueRecord[]
+}
+
+/** Returns a copy of the given parts. */
+export function takeSnapshot({ entries, awards, values }: StateParts): StateSnapshot {
+  return {
+    entries: entries.map(describeEntry),
+    awards: awards.map((award) => ({ ...award })),
+    values: values.map((value) => ({ ...value })),
+  }
+}
+
+export function describeEntry(entry: Entry): EntrySnapshot {
+  const { campaign, user, referrer, ...fields } = entry
+  return {
+    ...fields,
+    pid: campaign.definition.id,
+    account: user.account,
+    platform: user.platform,
+    profiles: user.profiles.map((profile) => ({ ...profile })),
+    wallet: user.wallet,
+    email: user.email,
+    total: totalXp(entry),
+    completed: [...entry.completed],
+    rewards: copyJson(entry.rewards),
+    ...(referrer && { referrer: referrer.user.account }),
+  }
+}

@@ -48,18 +48,14 @@ export class UserRegistry {
     return user
   }
 
-  /** Adds an account to a user. The account must not belong to another user. */
-  link(user: User, { account, platform }: LinkedProfile): void {
+  /** Adds an account to a user. Returns false if the account belongs to another user. */
+  link(user: User, { account, platform }: LinkedProfile): boolean {
     const key = accountKey(account, platform)
-    if (this.#byAccount.has(key)) return
+    const owner = this.#byAccount.get(key)
+    if (owner) return owner === user
     this.#byAccount.set(key, user)
     user.profiles.push({ account, platform })
-  }
-
-  /** Connects a wallet to a user. The wallet must not belong to another user. */
-  connectWallet(user: User, address: string): void {
-    this.link(user, { account: address, platform: WALLET_PLATFORM })
-    user.wallet = address
+    return true
   }
 }
 

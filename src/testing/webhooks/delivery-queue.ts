@@ -1,9 +1,13 @@
 import { DELIVERY_DELAYS_MS } from '../../shared/delivery-schedule.ts'
 import { keepProcessAlive } from '../../shared/timers.ts'
-import { type DeliveredMessage, withoutField, wrongSignature } from '../faults/delivery-fault.ts'
+import type { EventListeners } from '../events.ts'
+import { applyDeliveryFault } from '../faults/delivery-faults.ts'
 import type { DeliveryFaultKind, DeliveryFaultOptions } from '../faults/fault-options.ts'
+import type { FaultQueue } from '../faults/fault-queue.ts'
+import type { ServiceContent } from '../seed/load-seed.ts'
+import type { EmittedMessage } from './emit.ts'
 import { type PostResult, type PostSettings, postMessage } from './post-message.ts'
-import { signatureOf } from './webhook-message.ts'
+import { type MessageDraft, serializeMessage, signatureOf } from './webhook-message.ts'
 import type { Webhook } from './webhook-registry.ts'
 
 /** One attempt to deliver a message. */
@@ -49,7 +53,8 @@ export interface DeliveryRecord {
 }
 
 /** A message for one URL. */
-export interface OutgoingDelivery {
+interface OutgoingDelivery {
+  readonly deliveryId: string
   /** ID of the message. */
   readonly id: string
   readonly body: string
@@ -59,7 +64,6 @@ export interface OutgoingDelivery {
 }
 
 interface Delivery extends OutgoingDelivery {
-  readonly deliveryId: string
   readonly signature: string | undefined
   readonly at: number
   readonly attempts: DeliveryAttempt[]
@@ -80,19 +84,11 @@ const DEFAULT_DELAY_MS = 100
 /** How long the fault `reorder` waits for another message. */
 const MAX_HELD_MS = 5000
 
-export interface DeliverySettings extends PostSettings {
-  /**
-   * Returns the fault of the next attempt to deliver a message.
-   *
-   * @param isOvertaking - whether another message to the same URL waits for this one
-   */
-  takeFault(message: () => DeliveredMessage, isOvertaking: boolean): DeliveryFaultOptions | undefined
-}
-
 /** Delivers messages, retries failed attempts, and records every attempt. */
 export class DeliveryQueue {
-  readonly #settings: DeliverySettings
-  readonly #onChange: (delivery: () => DeliveryRecord) => void
+  readonly #settings: PostSettings
+  readonly #faults: FaultQueue
+  readonly #events: EventListeners
   readonly #deliveries = new Map<string, Delivery>()
   /** Ended deliveries, in the order in which they ended. */
   readonly #ended = new Set<Delivery>()
@@ -103,15 +99,42 @@ export class DeliveryQueue {
   readonly #held = new Set<Delivery>()
   readonly #running = new Set<Promise<void>>()
 
-  constructor(settings: DeliverySettings, onChange: (delivery: () => DeliveryRecord) => void) {
+  constructor(settings: PostSettings, faults: FaultQueue, events: EventListeners) {
     this.#settings = settings
-    this.#onChange = onChange
+    this.#faults = faults
+    this.#events = events
   }
 
-  send(outgoing: OutgoingDelivery, deliveryId: string): DeliveryRecord {
+  /** Queues a message for each URL of the matching webhooks. */
+  send(draft: MessageDraft, { webhooks, ids }: ServiceContent): EmittedMessage {
+    const { id, body } = serializeMessage(draft, ids)
+    const matching = webhooks.matching(draft.target)
+    const deliveryIds = matching.flatMap((webhook) =>
+      webhook.urls.map((url) => {
+        const deliveryId = ids.next('delivery')
+        this.#add({ deliveryId, id, body, url, webhook })
+        return deliveryId
+      }),
+    )
+    return { id, body, hook_ids: matching.map(({ hook_id }) => hook_id), deliveryIds }
+  }
+
+  /** @throws TypeError when the delivery is unknown, or its webhook no longer has the URL */
+  redeliver(deliveryId: string, { webhooks, ids }: ServiceContent): DeliveryRecord {
+    const known = this.#deliveries.get(deliveryId)
+    if (!known) throw new TypeError(`redeliver: there is no delivery "${deliveryId}"`)
+    const { id, body, url, webhook } = known
+    const current = webhooks.find(webhook.hook_id)
+    if (!current?.urls.includes(url)) {
+      throw new TypeError(`redeliver: the webhook "${webhook.hook_id}" no longer has ${url}`)
+    }
+    const redeliveryOf = deliveryId
+    return describe(this.#add({ deliveryId: ids.next('delivery'), id, body, url, webhook: current, redeliveryOf }))
+  }
+
+  #add(outgoing: OutgoingDelivery): Delivery {
     const delivery: Delivery = {
       ...outgoing,
-      deliveryId,
       signature: signatureOf(outgoing.webhook, outgoing.body),
       at: this.#settings.clock.now(),
       attempts: [],
@@ -121,19 +144,14 @@ export class DeliveryQueue {
       fault: undefined,
       controller: undefined,
     }
-    this.#deliveries.set(deliveryId, delivery)
-    this.#changed(delivery)
+    this.#deliveries.set(delivery.deliveryId, delivery)
+    this.#reportChange(delivery)
     this.#enqueue(delivery)
-    return describe(delivery)
+    return delivery
   }
 
   records(): readonly DeliveryRecord[] {
     return [...this.#deliveries.values()].map(describe)
-  }
-
-  find(deliveryId: string): DeliveryRecord | undefined {
-    const delivery = this.#deliveries.get(deliveryId)
-    return delivery && describe(delivery)
   }
 
   /** How many deliveries were discarded because of the limits, since the last `clear`. */
@@ -208,7 +226,7 @@ export class DeliveryQueue {
   /** Takes the fault of the next attempt. Returns whether the fault postpones the attempt. */
   #isPostponed(delivery: Delivery): boolean {
     if (delivery.fault) return false
-    const fault = this.#settings.takeFault(() => JSON.parse(delivery.body), this.#heldBy(delivery).length > 0)
+    const fault = this.#faults.takeForDelivery(delivery.body, this.#heldBy(delivery).length > 0)
     delivery.fault = fault
     if (fault?.kind !== 'delay' && fault?.kind !== 'reorder') return false
     if (fault.kind === 'reorder') this.#held.add(delivery)
@@ -231,11 +249,11 @@ export class DeliveryQueue {
 
   async #attempt(delivery: Delivery): Promise<void> {
     const at = this.#settings.clock.now()
-    const { fault } = delivery
+    const { fault, url, body, webhook } = delivery
     delivery.fault = undefined
     const controller = new AbortController()
     delivery.controller = controller
-    const message = changedBy(fault, delivery)
+    const message = { url, ...applyDeliveryFault(fault, body, webhook) }
     const result = await postMessage(message, this.#settings, controller)
     const copies = fault?.kind === 'duplicate' && result.status !== undefined && delivery.state === 'pending'
     const copy = copies ? await postMessage(message, this.#settings, controller) : undefined
@@ -245,7 +263,7 @@ export class DeliveryQueue {
     delivery.attempts.push({ at, ...result, ...(fault && { fault: fault.kind }), ...(copy && { copy }) })
     const delayMs = DELIVERY_DELAYS_MS[delivery.attempts.length - 1]
     if (result.ok) this.#end(delivery, 'delivered')
-    else if (delivery.state === 'dropped') this.#changed(delivery)
+    else if (delivery.state === 'dropped') this.#reportChange(delivery)
     else if (delayMs === undefined) this.#end(delivery, 'undelivered')
     else this.#enqueueAfter(delivery, delayMs)
   }
@@ -257,7 +275,7 @@ export class DeliveryQueue {
     delivery.nextAttemptAt = clock.now() + delayMs
     // A retry in five minutes must not keep the process alive.
     keepProcessAlive(delivery.timer, false)
-    this.#changed(delivery)
+    this.#reportChange(delivery)
   }
 
   #end(delivery: Delivery, state: 'delivered' | 'undelivered' | 'dropped'): void {
@@ -265,7 +283,7 @@ export class DeliveryQueue {
     // The last attempt may succeed after its delivery was dropped. Count the size once.
     if (!this.#ended.has(delivery)) this.#endedSize += delivery.body.length
     this.#ended.add(delivery)
-    this.#changed(delivery)
+    this.#reportChange(delivery)
     for (const oldest of this.#ended) {
       if (this.#ended.size <= MAX_ENDED && this.#endedSize <= MAX_ENDED_SIZE) return
       this.#ended.delete(oldest)
@@ -275,30 +293,14 @@ export class DeliveryQueue {
     }
   }
 
-  #changed(delivery: Delivery): void {
-    this.#onChange(() => describe(delivery))
+  #reportChange(delivery: Delivery): void {
+    this.#events.emit(() => ({ kind: 'delivery_changed', delivery: describe(delivery) }))
   }
 }
 
-/** Returns a message as a fault changes it. */
-function changedBy(fault: DeliveryFaultOptions | undefined, { url, body, signature, webhook }: Delivery) {
-  if (fault?.kind === 'bad_signature') return { url, body, signature: wrongSignature(signature) }
-  if (fault?.kind !== 'missing_field') return { url, body, signature }
-  const rest = withoutField(body, fault.field)
-  return { url, body: rest, signature: signatureOf(webhook, rest) }
-}
-
-function describe({
-  webhook,
-  timer: _,
-  controller: __,
-  fault: ___,
-  signature,
-  redeliveryOf,
-  nextAttemptAt,
-  ...fields
-}: Delivery) {
-  const record: DeliveryRecord = {
+function describe(delivery: Delivery): DeliveryRecord {
+  const { webhook, timer: _, controller: __, fault: ___, signature, redeliveryOf, nextAttemptAt, ...fields } = delivery
+  return {
     ...fields,
     hook_id: webhook.hook_id,
     attempts: fields.attempts.map((attempt) => ({ ...attempt })),
@@ -306,5 +308,4 @@ function describe({
     ...(redeliveryOf !== undefined && { redeliveryOf }),
     ...(nextAttemptAt !== undefined && { nextAttemptAt }),
   }
-  return record
 }

@@ -7,8 +7,7 @@ import {
   optional,
 } from '../../shared/option-checks.ts'
 import { mustBeIdentifier, readOptionsOfKind } from '../option-readers.ts'
-import { ENTRY_RULES, type EntryOptions, findEntry } from '../state/find-entry.ts'
-import type { ServiceState } from '../state/service-state.ts'
+import { ENTRY_RULES, type EntryOptions, type ServiceState } from '../state/service-state.ts'
 import { draftMessage, type MessageDraft, USER_ACTIVITY } from './webhook-message.ts'
 
 /** Common options of `action_completed` and `quest_completed`. */
@@ -72,18 +71,18 @@ const EMIT_RULES: { readonly [Kind in EmittedKind]: OptionRules<Omit<OptionsOf<K
 export function draftEmittedMessage(given: EmitOptions, state: ServiceState): MessageDraft {
   const options = readOptionsOfKind('emit', given, EMIT_RULES)
   if (options.kind === 'custom') return draftCustomMessage(options, state)
-  const { campaign, entry } = findEntry('emit', options, state)
-  const origin = { campaign, entry, account: options.account }
-  const { tasks, quests } = campaign.definition
+  const { account, pid } = options
+  const entry = state.requireEntry('emit', options)
+  const { tasks, quests } = entry.campaign.definition
   const xpOf = (item: { xp: number; xp_mul: number }): number => options.xp ?? item.xp * item.xp_mul * entry.xp_mul
   if (options.kind === 'action_completed') {
     const item = tasks.get(options.aid)
-    if (!item) throw new TypeError(`emit: aid: there is no task "${options.aid}" in "${options.pid}"`)
-    return draftMessage({ ...origin, kind: options.kind, item, xp: xpOf(item) })
+    if (!item) throw new TypeError(`emit: aid: there is no task "${options.aid}" in "${pid}"`)
+    return draftMessage({ kind: options.kind, entry, account, item, xp: xpOf(item) })
   }
   const item = quests.get(options.cid)
-  if (!item) throw new TypeError(`emit: cid: there is no quest "${options.cid}" in "${options.pid}"`)
-  return draftMessage({ ...origin, kind: options.kind, item, xp: xpOf(item) })
+  if (!item) throw new TypeError(`emit: cid: there is no quest "${options.cid}" in "${pid}"`)
+  return draftMessage({ kind: options.kind, entry, account, item, xp: xpOf(item) })
 }
 
 function draftCustomMessage({ payload, scope, pid }: OptionsOf<'custom'>, state: ServiceState): MessageDraft {

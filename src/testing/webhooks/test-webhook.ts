@@ -1,7 +1,7 @@
 import { type OptionRules, optional, readOptions } from '../../shared/option-checks.ts'
 import { mustBeIdentifier } from '../option-readers.ts'
 import type { ServiceContent } from '../seed/load-seed.ts'
-import { ENTRY_RULES, findEntry } from '../state/find-entry.ts'
+import { ENTRY_RULES } from '../state/service-state.ts'
 import { type PostSettings, postMessage } from './post-message.ts'
 import { draftTestMessage, serializeMessage, signatureOf } from './webhook-message.ts'
 import type { Webhook, WebhookRegistry } from './webhook-registry.ts'
@@ -54,9 +54,8 @@ export async function testWebhook(
   const url = options.url ?? (webhook.urls[0] as string)
   if (!webhook.urls.includes(url)) throw new TypeError(`testWebhook: "${webhook.hook_id}" has no URL "${url}"`)
   const [firstCampaign = ''] = webhook.campaigns.size > 0 ? webhook.campaigns : state.campaigns.keys()
-  const named = { account, platform, pid: options.pid ?? firstCampaign }
-  const { campaign, entry } = findEntry('testWebhook', named, state)
-  const { body } = serializeMessage(draftTestMessage(campaign, entry, account), ids)
+  const entry = state.requireEntry('testWebhook', { account, platform, pid: options.pid ?? firstCampaign })
+  const { body } = serializeMessage(draftTestMessage(entry, account), ids)
   const work = postMessage({ url, body, signature: signatureOf(webhook, body) }, settings)
   settings.clock.track?.(work)
   const { status, response, error } = await work

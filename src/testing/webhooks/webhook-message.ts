@@ -1,8 +1,7 @@
 import { signWebhook } from '../../webhook/index.ts'
-import { type Campaign, type Entry, totalXp } from '../state/campaign.ts'
-import type { Quest, Task } from '../state/campaign-definition.ts'
+import { type Entry, totalXp } from '../state/campaign.ts'
 import type { IdGenerator } from '../state/id-generator.ts'
-import type { UserEvent } from '../state/user-event.ts'
+import type { UserEvent } from '../state/service-state.ts'
 import type { MessageTarget, Webhook } from './webhook-registry.ts'
 
 /** A message without an ID. */
@@ -20,30 +19,28 @@ export const USER_ACTIVITY = 'user_activity'
  * The API description does not show the messages of quests and rewards. Assumed: a quest has `action.type` `quest`; a reward has
  * the scope `user_activity`, because the API description lists claiming a reward as an activity.
  */
-export function draftMessage(event: UserEvent): MessageDraft {
-  return userActivity(event.campaign, event.entry, eventOf(event))
-}
+export const draftMessage = (event: UserEvent): MessageDraft =>
+  userActivity(event.entry, { type: event.kind, data: dataOf(event) })
 
 /** Returns the message of the admin panel's Test button, which has additional fields. */
-export function draftTestMessage(campaign: Campaign, entry: Entry, account: string): MessageDraft {
-  const [task] = campaign.definition.tasks.values()
+export function draftTestMessage(entry: Entry, account: string): MessageDraft {
+  const [task] = entry.campaign.definition.tasks.values()
   const action = { ...describe(task ?? { id: 'test', name: 'Test', type: 'test' }), meta: task?.meta ?? {} }
-  const draft = userActivity(campaign, entry, {
-    type: 'action_completed',
-    data: { action, account, xp: task?.xp ?? 0 },
-  })
-  return { ...draft, payload: { ...draft.payload, user_id: account } }
+  const data = { action, account, xp: task?.xp ?? 0 }
+  const { target, payload } = userActivity(entry, { type: 'action_completed', data })
+  return { target, payload: { ...payload, user_id: account } }
 }
 
-function userActivity(campaign: Campaign, entry: Entry, event: unknown): MessageDraft {
+function userActivity(entry: Entry, event: { readonly type: string; readonly data: object }): MessageDraft {
+  const { campaign, user } = entry
   const { id, name, organization } = campaign.definition
   return {
     target: { scope: USER_ACTIVITY, pid: id, organization },
     payload: {
       scope: USER_ACTIVITY,
-      user: entry.user.account,
-      wallet: entry.user.wallet,
-      email: entry.user.email,
+      user: user.account,
+      wallet: user.wallet,
+      email: user.email,
       campaign: { id, name },
       event,
       total_xp: totalXp(entry),
@@ -56,25 +53,18 @@ function userActivity(campaign: Campaign, entry: Entry, event: unknown): Message
   }
 }
 
-function eventOf(event: UserEvent): unknown {
+function dataOf(event: UserEvent): object {
   switch (event.kind) {
     case 'action_completed':
-      return { type: event.kind, data: { action: describe(event.item), xp: event.xp } }
+      return { action: describe(event.item), xp: event.xp }
     case 'quest_completed':
-      return { type: event.kind, data: { action: describe({ ...event.item, type: 'quest' }), xp: event.xp } }
+      return { action: describe({ ...event.item, type: 'quest' }), xp: event.xp }
     case 'reward_claimed':
-      return {
-        type: event.kind,
-        data: { reward: { id: event.award.id, type: 'xp' }, account: event.account, xp: event.award.xp },
-      }
+      return { reward: { id: event.award.id, type: 'xp' }, account: event.account, xp: event.award.xp }
   }
 }
 
-const describe = ({ id, name, type }: Pick<Task | (Quest & { type: string }), 'id' | 'name' | 'type'>) => ({
-  id,
-  name,
-  type,
-})
+const describe = ({ id, name, type }: { id: string; name: string; type: string }) => ({ id, name, type })
 
 /** Adds an ID and serialises the message. An `id` in the payload is kept, even if it is not a string. */
 export function serializeMessage({ payload }: MessageDraft, ids: IdGenerator): { id: string; body: string } {

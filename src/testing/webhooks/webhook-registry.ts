@@ -79,15 +79,10 @@ export const webhookOptions = strictFields<WebhookOptions>(webhookFields)
 export class WebhookRegistry {
   readonly #webhooks = new Map<string, Webhook>()
   readonly #ids: IdGenerator
-  #onChange: ((change: WebhookChange, webhook: Webhook) => void) | undefined
+  #changes: { readonly change: WebhookChange; readonly webhook: Webhook }[] = []
 
   constructor(ids: IdGenerator) {
     this.#ids = ids
-  }
-
-  /** Calls `onChange` for each later change. */
-  watch(onChange: (change: WebhookChange, webhook: Webhook) => void): void {
-    this.#onChange = onChange
   }
 
   /** @param options - already validated */
@@ -105,7 +100,7 @@ export class WebhookRegistry {
     }
     const change = this.#webhooks.has(webhook.hook_id) ? 'replaced' : 'registered'
     this.#webhooks.set(webhook.hook_id, webhook)
-    this.#onChange?.(change, webhook)
+    this.#changes.push({ change, webhook })
     return webhook
   }
 
@@ -113,8 +108,15 @@ export class WebhookRegistry {
     const webhook = this.#webhooks.get(hookId)
     if (!webhook) return false
     this.#webhooks.delete(hookId)
-    this.#onChange?.('unregistered', webhook)
+    this.#changes.push({ change: 'unregistered', webhook })
     return true
+  }
+
+  /** Returns the changes since the last call. */
+  takeChanges() {
+    const changes = this.#changes
+    this.#changes = []
+    return changes
   }
 
   find(hookId: string): Webhook | undefined {
