@@ -47,6 +47,17 @@ const issuesOf = ({ issues }: $ZodError, value: unknown): OptionIssue[] =>
     return [{ path: names, message }]
   })
 
+/** The rules of each kind of options. */
+export type RulesByKind<Options extends { readonly kind: string }> = {
+  readonly [Kind in Options['kind']]: OptionRules<Omit<OfKind<Options, Kind>, 'kind'>>
+}
+
+type OfKind<Options, Kind> = Options extends { readonly kind: infer Kinds }
+  ? Kind extends Kinds
+    ? Options
+    : never
+  : never
+
 /**
  * Reads options whose names depend on `kind`.
  *

@@ -60,12 +60,7 @@ const SERVICE_OPTIONS: OptionRules<CampaignServiceOptions> = {
   deliveryTimeoutMs: optional(milliseconds),
 }
 
-/**
- * Returns a copy of the options. `start` is the initial content of the service.
- *
- * @throws TypeError when an option is unknown or wrong
- * @throws RangeError when the only problems are numbers out of range
- */
+/** Returns a copy of the options. `start` is the initial content of the service. */
 export function readServiceOptions(options: CampaignServiceOptions) {
   const caller = 'createCampaignService'
   const { campaigns, webhooks, awards, values, tokens, ...rest } = readOptions(caller, options, SERVICE_OPTIONS)

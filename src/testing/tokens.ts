@@ -28,11 +28,7 @@ const grants = z.object({
   }),
 })
 
-/**
- * Reads the `tokens` option. No error message contains a token.
- *
- * @throws TypeError when the option is wrong
- */
+/** Reads the `tokens` option. No error message contains a token. */
 export function readTokens(caller: string, tokens: unknown): Grants {
   if (tokens === undefined) return undefined
   if (!Array.isArray(tokens) && !isRecord(tokens)) {

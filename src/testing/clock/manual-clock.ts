@@ -6,7 +6,7 @@ import {
   readOptions,
   within,
 } from '../../shared/option-checks.ts'
-import { keepProcessAlive, MAX_TIMER_MS } from '../../shared/timers.ts'
+import { keepProcessAlive, MAX_TIMER_MS, withTimeout } from '../../shared/timers.ts'
 import type { ServiceClock } from './service-clock.ts'
 
 /** A clock that a test moves. Between two moves the time does not change, unless the clock is `running`. */
@@ -146,20 +146,15 @@ export function createManualClock(options: ManualClockOptions = {}): ManualClock
     notifyListeners()
   }
 
+  const untilIdle = async (): Promise<void> => {
+    while (work.size > 0) {
+      await Promise.all(work)
+      await nextTurn()
+    }
+  }
   const waitForWork = async (): Promise<void> => {
     for (let turn = 0; turn < IDLE_TURNS; turn++) await nextTurn()
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const patience = new Promise<void>((resolve) => {
-      timer = globalThis.setTimeout(resolve, patienceMs)
-    })
-    const idle = (async () => {
-      while (work.size > 0) {
-        await Promise.all(work)
-        await nextTurn()
-      }
-    })()
-    await Promise.race([idle, patience])
-    globalThis.clearTimeout(timer)
+    await withTimeout(untilIdle(), patienceMs)
   }
 
   const advanceTo = async (until: number): Promise<void> => {

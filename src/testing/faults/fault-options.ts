@@ -10,7 +10,7 @@ import {
   wholeNumber,
 } from '../../shared/option-checks.ts'
 import { typeName } from '../../shared/type-checks.ts'
-import { mustBeIdentifier } from '../option-readers.ts'
+import { mustBeIdentifier, type RulesByKind } from '../option-readers.ts'
 
 interface FaultCount {
   /** How many requests or delivery attempts fail: a positive integer or `Infinity`. @defaultValue 1 */
@@ -147,15 +147,13 @@ const mustBeHeaders: OptionRule = (value) => {
 const mustBeString: OptionRule = (value) =>
   typeof value === 'string' ? undefined : `must be a string, got ${typeName(value)}`
 
-type OptionsOf<Kind extends FaultKind> = Extract<RequestFaultOptions, { kind: Kind }>
-
 const targetRules: OptionRules<FaultTarget> = {
   on: optional(oneOf('*', ...Object.keys(endpoints), 'delivery')),
   times: optional(mustBeCount),
 }
 const replacementRules = { ...targetRules, applied: optional(mustBeBoolean) }
 
-export const FAULT_RULES: { readonly [Kind in FaultKind]: OptionRules<Omit<OptionsOf<Kind>, 'kind'>> } = {
+export const FAULT_RULES: RulesByKind<RequestFaultOptions> = {
   status: {
     ...replacementRules,
     status: optional(wholeNumber(200, 599)),
@@ -173,8 +171,6 @@ export const FAULT_RULES: { readonly [Kind in FaultKind]: OptionRules<Omit<Optio
   delay: { ...targetRules, delayMs: optional(nonNegativeMilliseconds) },
 }
 
-type DeliveryOptionsOf<Kind extends DeliveryFaultKind> = Extract<DeliveryFaultOptions, { kind: Kind }>
-
 const deliveryRules: OptionRules<DeliveryTarget> = {
   on: oneOf('delivery'),
   times: optional(mustBeCount),
@@ -182,9 +178,7 @@ const deliveryRules: OptionRules<DeliveryTarget> = {
   type: optional(mustBeIdentifier),
 }
 
-export const DELIVERY_FAULT_RULES: {
-  readonly [Kind in DeliveryFaultKind]: OptionRules<Omit<DeliveryOptionsOf<Kind>, 'kind'>>
-} = {
+export const DELIVERY_FAULT_RULES: RulesByKind<DeliveryFaultOptions> = {
   delay: { ...deliveryRules, delayMs: optional(nonNegativeMilliseconds) },
   duplicate: deliveryRules,
   reorder: deliveryRules,

@@ -49,7 +49,6 @@ export class FaultQueue {
     this.#events = events
   }
 
-  /** @throws TypeError or RangeError when an option is wrong */
   add(given: FaultOptions): FaultHandle {
     const read: FaultOptions = isOfDelivery(given)
       ? readOptionsOfKind('fail on delivery', given, DELIVERY_FAULT_RULES)

@@ -12,8 +12,7 @@ export interface ServiceRequest {
   readonly body: Uint8Array
 }
 
-/** Query names and the registration path, which the API description does not show. */
-export interface RouterOptions {
+interface RouterOptions {
   readonly queryNames?: QueryNames | undefined
   readonly webhookRegistrationPath?: string | undefined
 }
@@ -34,19 +33,21 @@ const catalogue = Object.entries(endpoints) as readonly (readonly [OperationName
 
 /** Finds the operation of a request and reads its arguments. */
 export class Router {
-  readonly #paths = new Map<string, { operation: OperationName; method: string }[]>()
+  readonly #routes: readonly { readonly operation: OperationName; readonly method: string; readonly path: string }[]
   readonly #queryNames: ReadonlyMap<OperationName, Readonly<Record<string, string>>>
 
   constructor({ queryNames, webhookRegistrationPath = 'webhook' }: RouterOptions) {
     this.#queryNames = readQueryNames(queryNames)
-    for (const [operation, { method, path = readRegistrationPath(webhookRegistrationPath) }] of catalogue) {
-      const url = `${BASE_PATH}/${path}`
-      this.#paths.set(url, [...(this.#paths.get(url) ?? []), { operation, method }])
-    }
+    const registrationPath = readRegistrationPath(webhookRegistrationPath)
+    this.#routes = catalogue.map(([operation, { method, path = registrationPath }]) => ({
+      operation,
+      method,
+      path: `${BASE_PATH}/${path}`,
+    }))
   }
 
   route({ method, url }: Pick<ServiceRequest, 'method' | 'url'>): Route {
-    const candidates = this.#paths.get(url.pathname) ?? []
+    const candidates = this.#routes.filter(({ path }) => path === url.pathname)
     return {
       operation: candidates.find((candidate) => candidate.method === method)?.operation,
       allowed: candidates.map((candidate) => candidate.method),

@@ -58,13 +58,7 @@ const LISTEN: OptionRules<ListenOptions> = {
   intercept: optional(mustBeFunction),
 }
 
-/**
- * Serves the service with node:http.
- *
- * @throws TypeError when an option is unknown or of the wrong type
- * @throws RangeError when `port` is not a port number, or `fetch` blocks the port
- * @throws the system's Error when the address or port is not available
- */
+/** Serves the service with node:http. */
 export async function listen(
   handle: (request: ServiceRequest) => Outcome,
   clock: ServiceClock,

@@ -14,9 +14,8 @@ export interface ServiceContent {
 }
 
 /**
- * Creates the content of a service from a seed that has been checked.
+ * Creates the content of a service from a seed that has been validated.
  *
- * @param idSeed - seed of the IDs; `undefined` makes them random
  * @param running - webhooks of the running service: a `signed` webhook without a secret keeps its current secret
  * @throws TypeError when two users have the same account, wallet, entry ID or referral link
  */
@@ -28,10 +27,10 @@ export function loadSeed(
 ): ServiceContent {
   const ids = new IdGenerator(idSeed)
   const state = new ServiceState(ids)
-  for (const { hook_id } of hooks) if (hook_id !== undefined) ids.reserve(hook_id)
+  for (const { hook_id } of hooks) ids.reserve(hook_id)
   for (const { id, ref_id } of campaigns.flatMap(({ users = [] }) => users)) {
-    if (id !== undefined) ids.reserve(id)
-    if (ref_id !== undefined) ids.reserve(ref_id)
+    ids.reserve(id)
+    ids.reserve(ref_id)
   }
   for (const [index, campaign] of campaigns.entries()) {
     loadCampaign(campaign, state, `${caller}: campaigns.${index}`)
@@ -43,7 +42,7 @@ export function loadSeed(
   for (const { secret, signed = false, ...hook } of hooks) {
     const keptSecret = signed && hook.hook_id !== undefined ? running?.find(hook.hook_id)?.secret : undefined
     const knownSecret = secret ?? keptSecret
-    webhooks.register({ ...hook, secret: knownSecret }, { secretMissing: signed && knownSecret === undefined })
+    webhooks.register({ ...hook, secret: knownSecret, secretMissing: signed && knownSecret === undefined })
   }
   // Loading a seed is not a change.
   state.takeChanges()

@@ -17,11 +17,7 @@ export interface CompleteTaskOptions extends EntryOptions {
 
 const COMPLETE_TASK: OptionRules<CompleteTaskOptions> = { ...ENTRY_RULES, aid: mustBeIdentifier }
 
-/**
- * Implements `service.completeTask`.
- *
- * @throws TypeError when an option is wrong, or names an unknown campaign, user or task, or a dependency is not completed
- */
+/** Implements `service.completeTask`. */
 export function completeTaskByOptions(given: CompleteTaskOptions, state: ServiceState): EntrySnapshot {
   const options = readOptions('completeTask', given, COMPLETE_TASK)
   const { account, aid, pid } = options

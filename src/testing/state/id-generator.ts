@@ -20,7 +20,7 @@ export class IdGenerator {
   }
 
   /** Excludes an ID that is in use, for example in a loaded seed. */
-  reserve(id: string): void {
-    this.#reserved.add(id)
+  reserve(id: string | undefined): void {
+    if (id !== undefined) this.#reserved.add(id)
   }
 }

@@ -119,7 +119,6 @@ export class DeliveryQueue {
     return { id, body, hook_ids: matching.map(({ hook_id }) => hook_id), deliveryIds }
   }
 
-  /** @throws TypeError when the delivery is unknown, or its webhook no longer has the URL */
   redeliver(deliveryId: string, { webhooks, ids }: ServiceContent): DeliveryRecord {
     const known = this.#deliveries.get(deliveryId)
     if (!known) throw new TypeError(`redeliver: there is no delivery "${deliveryId}"`)

@@ -6,7 +6,7 @@ import {
   type OptionRules,
   optional,
 } from '../../shared/option-checks.ts'
-import { mustBeIdentifier, readOptionsOfKind } from '../option-readers.ts'
+import { mustBeIdentifier, type RulesByKind, readOptionsOfKind } from '../option-readers.ts'
 import { ENTRY_RULES, type EntryOptions, type ServiceState } from '../state/service-state.ts'
 import { draftMessage, type MessageDraft, USER_ACTIVITY } from './webhook-message.ts'
 
@@ -51,23 +51,16 @@ export interface EmittedMessage {
   readonly deliveryIds: readonly string[]
 }
 
-type EmittedKind = EmitOptions['kind']
-type OptionsOf<Kind extends EmittedKind> = Extract<EmitOptions, { kind: Kind }>
-
 const mustBePayload: OptionRule = (value) => mustBeObject(value) ?? mustBeJson(value)
 const USER_EVENT_RULES: OptionRules<UserEventOptions> = { ...ENTRY_RULES, xp: optional(mustBeFiniteNumber) }
 
-const EMIT_RULES: { readonly [Kind in EmittedKind]: OptionRules<Omit<OptionsOf<Kind>, 'kind'>> } = {
+const EMIT_RULES: RulesByKind<EmitOptions> = {
   action_completed: { ...USER_EVENT_RULES, aid: mustBeIdentifier },
   quest_completed: { ...USER_EVENT_RULES, cid: mustBeIdentifier },
   custom: { payload: mustBePayload, scope: optional(mustBeIdentifier), pid: optional(mustBeIdentifier) },
 }
 
-/**
- * Returns the message that `service.emit` sends.
- *
- * @throws TypeError when an option is wrong, or names an unknown campaign, user, task or quest
- */
+/** Returns the message that `service.emit` sends. */
 export function draftEmittedMessage(given: EmitOptions, state: ServiceState): MessageDraft {
   const options = readOptionsOfKind('emit', given, EMIT_RULES)
   if (options.kind === 'custom') return draftCustomMessage(options, state)
@@ -85,7 +78,10 @@ export function draftEmittedMessage(given: EmitOptions, state: ServiceState): Me
   return draftMessage({ kind: options.kind, entry, account, item, xp: xpOf(item) })
 }
 
-function draftCustomMessage({ payload, scope, pid }: OptionsOf<'custom'>, state: ServiceState): MessageDraft {
+function draftCustomMessage(
+  { payload, scope, pid }: Extract<EmitOptions, { kind: 'custom' }>,
+  state: ServiceState,
+): MessageDraft {
   const campaign = pid === undefined ? undefined : state.campaigns.get(pid)
   if (pid !== undefined && !campaign) throw new TypeError(`emit: pid: there is no campaign "${pid}"`)
   const defaultScope = typeof payload.scope === 'string' ? payload.scope : USER_ACTIVITY

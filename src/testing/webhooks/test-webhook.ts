@@ -4,7 +4,6 @@ import type { ServiceContent } from '../seed/load-seed.ts'
 import { ENTRY_RULES } from '../state/service-state.ts'
 import { type PostSettings, postMessage } from './post-message.ts'
 import { draftTestMessage, serializeMessage, signatureOf } from './webhook-message.ts'
-import type { Webhook, WebhookRegistry } from './webhook-registry.ts'
 
 /** Options of `service.testWebhook`. */
 export interface TestWebhookOptions {
@@ -42,15 +41,18 @@ const TEST_WEBHOOK: OptionRules<TestWebhookOptions> = {
   url: optional(mustBeIdentifier),
 }
 
-/** Rejects with `TypeError` when an option is wrong, or names an unknown webhook, URL, campaign or user. */
 export async function testWebhook(
   given: TestWebhookOptions,
   { state, webhooks, ids }: ServiceContent,
   settings: PostSettings,
 ): Promise<TestWebhookResult> {
   const options = readOptions('testWebhook', given, TEST_WEBHOOK)
-  const { account, platform } = options
-  const webhook = findWebhook(options.hook_id, webhooks)
+  const { account, platform, hook_id } = options
+  const webhook = hook_id === undefined ? webhooks.all()[0] : webhooks.find(hook_id)
+  if (!webhook) {
+    const reason = hook_id === undefined ? 'no webhook is registered' : `there is no webhook "${hook_id}"`
+    throw new TypeError(`testWebhook: ${reason}`)
+  }
   const url = options.url ?? (webhook.urls[0] as string)
   if (!webhook.urls.includes(url)) throw new TypeError(`testWebhook: "${webhook.hook_id}" has no URL "${url}"`)
   const [firstCampaign = ''] = webhook.campaigns.size > 0 ? webhook.campaigns : state.campaigns.keys()
@@ -60,12 +62,4 @@ export async function testWebhook(
   settings.clock.track?.(work)
   const { status, response, error } = await work
   return { Success: status !== undefined, Status: status ?? 0, Data: error ?? response ?? '', Payload: body }
-}
-
-function findWebhook(hookId: string | undefined, webhooks: WebhookRegistry): Webhook {
-  const webhook = hookId === undefined ? webhooks.all()[0] : webhooks.find(hookId)
-  if (webhook) return webhook
-  throw new TypeError(
-    hookId === undefined ? 'testWebhook: no webhook is registered' : `testWebhook: there is no webhook "${hookId}"`,
-  )
 }

@@ -63,7 +63,6 @@ export type WebhookChange = 'registered' | 'replaced' | 'unregistered'
 
 const { scope, url, secret, hook_id } = webhookRegistration.shape
 
-/** The schema of each field of {@link WebhookOptions}. */
 export const webhookFields = {
   scope: z.optional(scope),
   url: z.union([url, z.array(url).check(z.minLength(1, 'must name at least one URL'))]),
@@ -73,7 +72,6 @@ export const webhookFields = {
   organization: z.optional(identifier),
 }
 
-/** Schema of {@link WebhookOptions}. */
 export const webhookOptions = strictFields<WebhookOptions>(webhookFields)
 
 export class WebhookRegistry {
@@ -86,9 +84,9 @@ export class WebhookRegistry {
   }
 
   /** @param options - already validated */
-  register(options: WebhookOptions, { secretMissing = false } = {}): Webhook {
-    const { scope = 'user_activity', url, secret, hook_id, campaigns, organization } = options
-    if (hook_id !== undefined) this.#ids.reserve(hook_id)
+  register(options: WebhookOptions & { readonly secretMissing?: boolean }): Webhook {
+    const { scope = 'user_activity', url, secret, secretMissing = false, hook_id, campaigns, organization } = options
+    this.#ids.reserve(hook_id)
     const webhook: Webhook = {
       hook_id: hook_id ?? this.#ids.next('hook'),
       scope,
