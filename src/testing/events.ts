@@ -49,7 +49,7 @@ export interface WebhookChangedEvent extends EventBase {
   readonly webhook: WebhookRecord
 }
 
-/** A fault was added, used by a request, or cancelled. */
+/** A fault was added, used, or cancelled. */
 export interface FaultChangedEvent extends EventBase {
   /** Identifies the type of the event. */
   readonly kind: 'fault_changed'

@@ -13,7 +13,7 @@ export function isAffected(message: Message, fault: DeliveryFaultOptions): boole
   return fault.kind !== 'missing_field' || findField(message, fault.field) !== undefined
 }
 
-/** Returns the body and the signature as a fault changes them. Other faults change only when the message is sent. */
+/** Returns the body and the signature to send. Only `bad_signature` and `missing_field` change them. */
 export function applyDeliveryFault(
   fault: DeliveryFaultOptions | undefined,
   body: string,
@@ -28,7 +28,7 @@ export function applyDeliveryFault(
   return { body: rest, signature: signatureOf(webhook, rest) }
 }
 
-/** Returns a signature of the right form that does not match. */
+/** Returns a well-formed signature that does not match. */
 const wrongSignature = (signature = '0'.repeat(64)): string =>
   (signature.startsWith('0') ? '1' : '0') + signature.slice(1)
 

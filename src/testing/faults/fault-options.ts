@@ -87,7 +87,7 @@ interface DeliveryTarget extends FaultCount {
 }
 
 /**
- * A fault of a delivery attempt. A retry of the message is sent as documented, unless it meets a fault as well.
+ * A fault of a delivery attempt. A retry of the message is sent as documented, unless another fault affects it.
  * `duplicate`: sends the message again, with the same `id`, after the first response. `reorder`: holds the message until
  * the next message to the same URL has been sent, or for 5 s. `bad_signature`: sends a signature that does not match.
  */

@@ -17,7 +17,7 @@ interface ResponseOutcome {
 const HTML = '<!doctype html><html><body><h1>Something went wrong</h1></body></html>\n'
 const DEFAULT_DELAY_MS = 100
 
-/** Whether a request takes effect in spite of its fault. */
+/** Whether a request with this fault takes effect. */
 export function takesEffect(fault: RequestFaultOptions): boolean {
   const { kind } = fault
   const isReplacement = kind === 'status' || kind === 'garbage' || kind === 'reset' || kind === 'hang'
@@ -34,7 +34,7 @@ export function applyFault(
   own: ServiceResponse | undefined,
   operation: OperationName | undefined,
 ): Outcome {
-  // The faults that change this response let the request take effect.
+  // Only faults of requests that take effect use this response.
   const response = own as ServiceResponse
   switch (fault.kind) {
     case 'status':
@@ -87,8 +87,8 @@ const misshapenBody = (operation: OperationName | undefined): string =>
   )
 
 /**
- * Yields the parts in which a body is sent. Throws after the part at which the connection is lost, and the signal's reason
- * when the client aborts.
+ * Yields the parts of a body, as the fault lets them through. Throws when the fault closes the connection. Throws the
+ * signal's reason when the client aborts.
  */
 export async function* transmit(
   bytes: Uint8Array<ArrayBuffer>,

@@ -56,12 +56,8 @@ export class RequestLog {
   readonly #requests: { readonly request: StoredRequest; readonly size: number }[] = []
   #size = 0
   #count = 0
-  #discarded = 0
-
   /** How many requests were discarded because of the limits, since the last `clear`. */
-  get discarded(): number {
-    return this.#discarded
-  }
+  discarded = 0
 
   add(unnumbered: Omit<StoredRequest, 'id'>): RequestRecord {
     const request = { id: ++this.#count, ...unnumbered }
@@ -70,7 +66,7 @@ export class RequestLog {
     this.#size += size
     while (this.#requests.length > MAX_RECORDS || this.#size > MAX_LOG_SIZE) {
       this.#size -= this.#requests.shift()?.size ?? 0
-      this.#discarded++
+      this.discarded++
     }
     return toRecord(request)
   }
@@ -83,7 +79,7 @@ export class RequestLog {
   clear(): void {
     this.#requests.length = 0
     this.#size = 0
-    this.#discarded = 0
+    this.discarded = 0
   }
 }
 

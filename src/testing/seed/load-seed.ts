@@ -87,8 +87,7 @@ function loadUser(seed: UserSeed, campaign: Campaign, state: ServiceState, where
   }
   const { id, ref_id, name, alias, team, xp, ref_xp, ugc_xp, xp_mul, completed = [], rewards = [] } = seed
   const entry = state.enter(campaign, user, { id, ref_id })
-  campaign.update(entry, { name, alias, team, xp, ref_xp, ugc_xp, xp_mul })
-  for (const item of completed) campaign.complete(entry, item)
+  campaign.update(entry, { name, alias, team, xp, ref_xp, ugc_xp, xp_mul, completed: new Set(completed) })
   for (const reward of rewards) {
     campaign.reward(entry, reward)
     state.usedRewardIds.add(reward.id)

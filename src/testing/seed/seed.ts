@@ -22,7 +22,7 @@ export interface ServiceSeed {
   campaigns?: readonly CampaignSeed[] | undefined
   /** Webhooks. @defaultValue none */
   webhooks?: readonly WebhookSeed[] | undefined
-  /** Earlier rewards of `rewardWallet`. Their IDs count as used; they add no XP. @defaultValue none */
+  /** Earlier awards of `rewardWallet`. Their IDs count as used; they add no XP. @defaultValue none */
   awards?: readonly AwardRecord[] | undefined
   /** Earlier values of `recordActionValue`. They complete no task. @defaultValue none */
   values?: readonly ValueRecord[] | undefined
@@ -93,7 +93,7 @@ export interface UserSeed {
   platform: string
   /** Further accounts of the same person. @defaultValue none */
   profiles?: readonly LinkedProfile[] | undefined
-  /** Connected wallet: `0x` and 40 hex digits. `rewardWallet` with this address rewards the user. @defaultValue none */
+  /** Connected wallet: `0x` and 40 hex digits. `rewardWallet` with this address gives XP to the user. @defaultValue none */
   wallet?: string | undefined
   /** E-mail address in webhook messages. @defaultValue none */
   email?: string | undefined

@@ -180,7 +180,7 @@ export interface EntrySnapshot {
 export interface StateSnapshot {
   /** Every user's entry in every campaign, in the order of registration. */
   entries: EntrySnapshot[]
-  /** Rewards of `rewardWallet`, oldest first. */
+  /** Awards of `rewardWallet`, oldest first. */
   awards: AwardRecord[]
   /** Values of `recordActionValue`, oldest first. A value that was sent twice occurs twice. */
   values: ValueRecord[]

@@ -93,7 +93,8 @@ export class DeliveryQueue {
   /** Ended deliveries, in the order in which they ended. */
   readonly #ended = new Set<Delivery>()
   #endedSize = 0
-  #discarded = 0
+  /** How many deliveries were discarded because of the limits, since the last `clear`. */
+  discarded = 0
   readonly #waiting: Delivery[] = []
   /** Deliveries with the fault `reorder`, which wait for another message to their URL. */
   readonly #held = new Set<Delivery>()
@@ -153,11 +154,6 @@ export class DeliveryQueue {
     return [...this.#deliveries.values()].map(describe)
   }
 
-  /** How many deliveries were discarded because of the limits, since the last `clear`. */
-  get discarded(): number {
-    return this.#discarded
-  }
-
   /** When the next waiting attempt is due, in milliseconds since the epoch. */
   get nextRetryAt(): number | undefined {
     let next: number | undefined
@@ -190,7 +186,7 @@ export class DeliveryQueue {
     this.#waiting.length = 0
     this.#held.clear()
     this.#endedSize = 0
-    this.#discarded = 0
+    this.discarded = 0
   }
 
   #abort(delivery: Delivery, reason: string): void {
@@ -233,12 +229,12 @@ export class DeliveryQueue {
     return true
   }
 
-  /** Returns the deliveries that wait for another message to their URL, such as this one. */
+  /** Returns the deliveries that `reorder` holds until this one has been sent. */
   #heldBy({ id, url }: Delivery): readonly Delivery[] {
     return [...this.#held].filter((held) => held.url === url && held.id !== id)
   }
 
-  /** Sends the messages that waited for this one. */
+  /** Sends the messages that `reorder` held. */
   #releaseHeld(delivery: Delivery): void {
     for (const held of this.#heldBy(delivery)) {
       this.#settings.clock.clearTimeout(held.timer)
@@ -288,7 +284,7 @@ export class DeliveryQueue {
       this.#ended.delete(oldest)
       this.#deliveries.delete(oldest.deliveryId)
       this.#endedSize -= oldest.body.length
-      this.#discarded++
+      this.discarded++
     }
   }
 

@@ -135,18 +135,11 @@ export class WebhookRegistry {
   }
 }
 
-export const describeWebhook = ({
-  hook_id,
-  scope,
-  urls,
-  secret,
-  secretMissing,
-  campaigns,
-}: Webhook): WebhookRecord => ({
-  hook_id,
-  scope,
-  urls: [...urls],
-  signed: secret !== undefined,
-  ...(secretMissing && { secretMissing }),
-  campaigns: [...campaigns],
+export const describeWebhook = (webhook: Webhook): WebhookRecord => ({
+  hook_id: webhook.hook_id,
+  scope: webhook.scope,
+  urls: [...webhook.urls],
+  signed: webhook.secret !== undefined,
+  ...(webhook.secretMissing && { secretMissing: true }),
+  campaigns: [...webhook.campaigns],
 })

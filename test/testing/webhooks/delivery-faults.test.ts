@@ -96,6 +96,18 @@ describe('a delivery fault', () => {
     expect([fault.used, service.pendingFaults().length, received.length]).toEqual([0, 1, 1])
   })
 
+  test.each(['__proto__.toString', 'event.__proto__.toString'])(
+    'missing_field leaves inherited fields alone: %s',
+    async (field) => {
+      const { service, fail, received } = startWithReceiver()
+      const fault = fail({ kind: 'missing_field', field })
+      service.emit(emitFollow)
+      await service.settle()
+      expect([fault.used, received.length]).toEqual([0, 1])
+      expect({}.toString()).toBe('[object Object]')
+    },
+  )
+
   test('delay sends the message late, on the clock of the service', async () => {
     const { service, clock, fail, received } = startWithReceiver()
     fail({ kind: 'delay', delayMs: 60_000 })

@@ -1,6 +1,6 @@
 import { createCampaignService, type TokenOptions } from 'campaign-client/testing'
 import { describe, expect, test } from 'vitest'
-import { caller, refused } from '../rest.ts'
+import { caller, refused } from './rest.ts'
 
 describe('tokens', () => {
   test.each([

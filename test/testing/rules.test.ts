@@ -1,6 +1,6 @@
 import { type CampaignSeed, createCampaignService } from 'campaign-client/testing'
 import { describe, expect, test } from 'vitest'
-import { caller, ok, refused, stringError } from '../rest.ts'
+import { caller, ok, refused, stringError } from './rest.ts'
 
 const WALLET = '0xAbCdEf0000000000000000000000000000000001'
 const ada = { account: 'ada', platform: 'discord', pid: 'demo' }
