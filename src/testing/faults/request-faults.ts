@@ -25,18 +25,20 @@ export function takesEffect(fault: RequestFaultOptions): boolean {
 }
 
 /**
- * Returns the outcome of a request with a fault.
+ * Returns the outcome of a request, with or without a fault.
  *
  * @param own - the service's own response, if the request took effect
  */
 export function applyFault(
-  fault: RequestFaultOptions,
+  fault: RequestFaultOptions | undefined,
   own: ServiceResponse | undefined,
   operation: OperationName | undefined,
 ): Outcome {
-  // Only faults of requests that take effect use this response.
+  // If the request does not take effect, no case uses this response.
   const response = own as ServiceResponse
-  switch (fault.kind) {
+  switch (fault?.kind) {
+    case undefined:
+      return respondWith(response)
     case 'status':
       return respondWith(statusResponse(fault))
     case 'garbage': {
@@ -60,7 +62,7 @@ export function applyFault(
   }
 }
 
-export const respondWith = (
+const respondWith = (
   response: ServiceResponse,
   transmission: ResponseOutcome['transmission'] = 'whole',
   delayMs = 0,

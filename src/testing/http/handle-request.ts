@@ -1,6 +1,6 @@
 import type { ServiceClock } from '../clock/service-clock.ts'
 import type { FaultQueue } from '../faults/fault-queue.ts'
-import { applyFault, type Outcome, respondWith, takesEffect } from '../faults/request-faults.ts'
+import { applyFault, type Outcome, takesEffect } from '../faults/request-faults.ts'
 import { type RuleContext, rules } from '../rules.ts'
 import type { ServiceContent } from '../seed/load-seed.ts'
 import { authenticate, type Grants, type TokenGrant } from '../tokens.ts'
@@ -21,12 +21,6 @@ export interface RequestHandling {
   readonly content: ServiceContent
 }
 
-/** The response of the service without faults, and the reason for an error response. */
-interface Handled {
-  readonly response: ServiceResponse
-  readonly reason?: string
-}
-
 /** Applies the next fault, performs the operation and records the request. */
 export function handleRequest(
   request: ServiceRequest,
@@ -37,10 +31,7 @@ export function handleRequest(
   const access = authenticate(request.headers.get('authorization'), grants)
   const fault = faults.take(route.operation)
   const handled = fault && !takesEffect(fault) ? undefined : handle(request, route, access, handling)
-  const outcome = fault
-    ? applyFault(fault, handled?.response, route.operation)
-    : respondWith((handled as Handled).response)
-
+  const outcome = applyFault(fault, handled?.response, route.operation)
   const record = log.add({
     at: clock.now(),
     ...(route.operation && { operation: route.operation }),
@@ -54,12 +45,13 @@ export function handleRequest(
   return { outcome, record }
 }
 
+/** Returns the service's own response, and the reason for an error response. */
 function handle(
   request: ServiceRequest,
   { operation, allowed }: Route,
   access: TokenGrant | HttpError,
   { router, content, clock }: RequestHandling,
-): Handled {
+): { readonly response: ServiceResponse; readonly reason?: string } {
   try {
     if (operation === undefined) throw unknownRoute(request, allowed)
     if (access instanceof HttpError) throw access
