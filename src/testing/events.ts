@@ -1,11 +1,11 @@
 import { callHook } from '../shared/call-hook.ts'
 import { mustBeFunction, readOptions } from '../shared/option-checks.ts'
 import type { ServiceClock } from './clock/service-clock.ts'
-import type { FaultChange, FaultRecord } from './faults/fault-queue.ts'
+import type { FaultChange, FaultRecord } from './faults/fault-options.ts'
 import type { RequestRecord } from './http/request-log.ts'
 import type { ServiceResponse } from './http/responses.ts'
 import type { StateSnapshot } from './state/service-state.ts'
-import type { DeliveryRecord } from './webhooks/delivery-queue.ts'
+import type { DeliveryRecord } from './webhooks/delivery-record.ts'
 import type { WebhookChange, WebhookRecord } from './webhooks/webhook-registry.ts'
 
 interface EventBase {

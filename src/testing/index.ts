@@ -24,8 +24,10 @@ export type {
   DeliveryFault,
   DeliveryFaultKind,
   DeliveryFaultOptions,
+  FaultChange,
   FaultKind,
   FaultOptions,
+  FaultRecord,
   GarbageFault,
   MissingFieldFault,
   RequestFaultOptions,
@@ -33,13 +35,14 @@ export type {
   SlowFault,
   StatusFault,
 } from './faults/fault-options.ts'
-export type { FaultChange, FaultHandle, FaultRecord } from './faults/fault-queue.ts'
+export type { FaultHandle } from './faults/fault-queue.ts'
 export type { RequestRecord } from './http/request-log.ts'
 export type { ServiceResponse } from './http/responses.ts'
 export type { ListeningService, ListenOptions } from './http/server.ts'
 export { demoCampaign } from './seed/demo-campaign.ts'
 export type { ExportSeedOptions } from './seed/export-seed.ts'
 export type {
+  AwardRecord,
   CampaignSeed,
   ChallengeSeed,
   InviteCodeSeed,
@@ -48,13 +51,14 @@ export type {
   ServiceSeed,
   TaskSeed,
   UserSeed,
+  ValueRecord,
   WebhookSeed,
 } from './seed/seed.ts'
 export type { CampaignServiceOptions } from './service-options.ts'
 export type { CompleteTaskOptions } from './state/complete-task.ts'
-export type { AwardRecord, EntrySnapshot, StateSnapshot, ValueRecord } from './state/service-state.ts'
+export type { EntrySnapshot, StateSnapshot } from './state/service-state.ts'
 export type { TokenGrant, TokenOptions } from './tokens.ts'
-export type { DeliveryAttempt, DeliveryRecord } from './webhooks/delivery-queue.ts'
+export type { DeliveryAttempt, DeliveryRecord } from './webhooks/delivery-record.ts'
 export type { EmitOptions, EmittedMessage } from './webhooks/emit.ts'
 export type { Deliver, PostResult } from './webhooks/post-message.ts'
 export type { TestWebhookOptions, TestWebhookResult } from './webhooks/test-webhook.ts'

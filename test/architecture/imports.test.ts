@@ -11,7 +11,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   options: 'endpoints errors transports',
   transports: 'options errors shared ky',
   endpoints: 'schemas shared zod',
-  errors: 'shared',
+  errors: 'schemas shared',
   bulk: 'client endpoints errors postgres schemas shared sqlite zod',
   'progress-changes': 'endpoints errors schemas shared',
   schemas: 'shared zod',

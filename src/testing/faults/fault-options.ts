@@ -127,6 +127,21 @@ export type DeliveryFaultOptions = DeliveryFault | DelayedDeliveryFault | Missin
 /** Options of `service.fail`. */
 export type FaultOptions = RequestFaultOptions | DeliveryFaultOptions
 
+/** A fault, and how often it was used. */
+export interface FaultRecord {
+  /** ID of the fault. */
+  readonly id: string
+  /** A copy of the options. */
+  readonly options: FaultOptions
+  /** How many requests or delivery attempts the fault has affected. */
+  readonly used: number
+  /** How many more it will affect; 0 when it is used up or cancelled. */
+  readonly remaining: number
+}
+
+/** How a fault changed. */
+export type FaultChange = 'ordered' | 'used' | 'cancelled'
+
 /** The kinds of request faults. */
 export type FaultKind = RequestFaultOptions['kind']
 

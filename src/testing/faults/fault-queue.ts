@@ -7,30 +7,17 @@ import {
   DELIVERY_FAULT_RULES,
   type DeliveryFaultOptions,
   FAULT_RULES,
+  type FaultChange,
   type FaultOptions,
+  type FaultRecord,
   type RequestFaultOptions,
 } from './fault-options.ts'
-
-/** A fault, and how often it was used. */
-export interface FaultRecord {
-  /** ID of the fault. */
-  readonly id: string
-  /** A copy of the options. */
-  readonly options: FaultOptions
-  /** How many requests or delivery attempts the fault has affected. */
-  readonly used: number
-  /** How many more it will affect; 0 when it is used up or cancelled. */
-  readonly remaining: number
-}
 
 /** A fault with the current values of `used` and `remaining`. */
 export interface FaultHandle extends FaultRecord {
   /** Cancels the fault. A second call does nothing. */
   cancel(): void
 }
-
-/** How a fault changed. */
-export type FaultChange = 'ordered' | 'used' | 'cancelled'
 
 interface QueuedFault {
   readonly options: FaultOptions

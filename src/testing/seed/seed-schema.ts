@@ -10,9 +10,9 @@ import { copyJson } from '../../shared/text.ts'
 import { isRecord } from '../../shared/type-checks.ts'
 import { readBySchema, strictFields } from '../option-readers.ts'
 import { requiredTasks } from '../state/campaign.ts'
-import type { AwardRecord, ValueRecord } from '../state/service-state.ts'
 import { webhookFields } from '../webhooks/webhook-registry.ts'
 import type {
+  AwardRecord,
   CampaignSeed,
   ChallengeSeed,
   InviteCodeSeed,
@@ -21,6 +21,7 @@ import type {
   ServiceSeed,
   TaskSeed,
   UserSeed,
+  ValueRecord,
   WebhookSeed,
 } from './seed.ts'
 

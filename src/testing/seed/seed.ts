@@ -1,7 +1,20 @@
 import type { LinkedProfile } from '../../endpoints/get-user-profiles.ts'
 import type { RewardEntry } from '../../endpoints/get-user-progress.ts'
-import type { AwardRecord, ValueRecord } from '../state/service-state.ts'
+import type { RecordActionValueRequest } from '../../endpoints/record-action-value.ts'
+import type { RewardWalletRequest } from '../../endpoints/reward-wallet.ts'
 import type { WebhookOptions } from '../webhooks/webhook-registry.ts'
+
+/** An award made by `rewardWallet`. */
+export interface AwardRecord extends RewardWalletRequest {
+  /** Time of the request, in milliseconds since the epoch, by the service's clock. */
+  at: number
+}
+
+/** A value recorded by `recordActionValue`. */
+export interface ValueRecord extends RecordActionValueRequest {
+  /** Time of the request, in milliseconds since the epoch, by the service's clock. */
+  at: number
+}
 
 /** A webhook of a seed. */
 export interface WebhookSeed extends WebhookOptions {

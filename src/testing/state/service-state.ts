@@ -1,26 +1,12 @@
 import type { LinkedProfile } from '../../endpoints/get-user-profiles.ts'
 import type { RewardEntry } from '../../endpoints/get-user-progress.ts'
-import type { RecordActionValueRequest } from '../../endpoints/record-action-value.ts'
-import type { RewardWalletRequest } from '../../endpoints/reward-wallet.ts'
 import type { OptionRules } from '../../shared/option-checks.ts'
 import { copyJson } from '../../shared/text.ts'
 import { mustBeIdentifier } from '../option-readers.ts'
-import type { CampaignSeed } from '../seed/seed.ts'
+import type { AwardRecord, CampaignSeed, ValueRecord } from '../seed/seed.ts'
 import { Campaign, type Entry, type Quest, type Task, totalXp } from './campaign.ts'
 import type { IdGenerator } from './id-generator.ts'
 import { type User, UserRegistry } from './user-registry.ts'
-
-/** An award made by `rewardWallet`. */
-export interface AwardRecord extends RewardWalletRequest {
-  /** Time of the request, in milliseconds since the epoch, by the service's clock. */
-  at: number
-}
-
-/** A value recorded by `recordActionValue`. */
-export interface ValueRecord extends RecordActionValueRequest {
-  /** Time of the request, in milliseconds since the epoch, by the service's clock. */
-  at: number
-}
 
 /** A change that webhooks report. */
 export type UserEvent = {
