@@ -1,6 +1,3 @@
-import { Semaphore } from '../shared/semaphore.ts'
-import { warnOnce } from '../shared/warn-once.ts'
-
 /**
  * The columns of a row, in order. They have no names, because a client may rename them (`transform` of `postgres`). Every
  * statement casts its columns to text, because a client may convert other types (type parsers of `pg`).
@@ -60,32 +57,3 @@ export const ENDED =
 /** Reads the columns of rows that a client returned as objects. */
 export const readRows = (rows: readonly unknown[]): readonly Row[] =>
   rows.map((row) => Object.values(row as Readonly<Record<string, string | null>>))
-
-const tooFewConnections = (name: string): string =>
-  `${name}: give the pool at least three connections (max). With fewer, claims, extensions and completions wait for ` +
-  'transactions, and a lease may expire.'
-
-/** The semaphore is a property of the pool: the ESM and the CommonJS copy of the package may use the same pool. */
-const TRANSACTIONS = Symbol.for('campaign-client.transactions')
-
-/**
- * Runs a transaction, and reserves one connection of the pool for other statements. Otherwise extensions would wait for
- * whole transactions, and leases would expire. Does not limit a pool of fewer than three connections, or of unknown size.
- *
- * @param pool - all stores over the same pool share the limit
- */
-export function limitTransactions<Result>(
-  pool: object,
-  connections: number | undefined,
-  { name }: PostgresOptions,
-  transaction: () => Promise<Result>,
-): Promise<Result> {
-  if (connections === undefined) return transaction()
-  if (connections < 3) {
-    warnOnce('small-pool', tooFewConnections(name))
-    return transaction()
-  }
-  const { [TRANSACTIONS]: limit = new Semaphore(connections - 1) } = pool as { [TRANSACTIONS]?: Semaphore }
-  Object.defineProperty(pool, TRANSACTIONS, { value: limit, configurable: true })
-  return limit.run(transaction)
-}

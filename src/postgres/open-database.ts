@@ -1,5 +1,7 @@
 import { ConfigurationError } from '../errors/client-errors.ts'
+import { Semaphore } from '../shared/semaphore.ts'
 import { hasMethod, typeName } from '../shared/type-checks.ts'
+import { warnOnce } from '../shared/warn-once.ts'
 import type { PostgresDatabase, PostgresOptions } from './database.ts'
 import { type PgPool, pgDatabase } from './pg.ts'
 import { isSql, mustNotPrepare, type PostgresSql, postgresJsDatabase } from './postgres-js.ts'
@@ -36,7 +38,8 @@ export function openDatabase(database: PgPool | PostgresSql, options: PostgresOp
     },
     async transaction(work) {
       await checkOnce()
-      return opened.transaction(work)
+      const limit = transactionLimit(database, options)
+      return limit === undefined ? opened.transaction(work) : limit.run(() => opened.transaction(work))
     },
   }
 }
@@ -48,3 +51,29 @@ async function requireUnchangedText({ query }: PostgresDatabase, { name }: Postg
     `${name} can't read rows: the client must not change texts, or drop columns (transform of postgres, type parsers of pg)`,
   )
 }
+
+/** The semaphore is a property of the pool: the ESM and the CommonJS copy of the package may use the same pool. */
+const TRANSACTIONS = Symbol.for('campaign-client.transactions')
+
+/**
+ * Returns the semaphore of a pool, which reserves one connection for other statements. Otherwise extensions would wait for
+ * whole transactions, and leases would expire. A pool of fewer than three connections, or of unknown size, has no limit.
+ */
+function transactionLimit(
+  pool: (PgPool | PostgresSql) & { [TRANSACTIONS]?: Semaphore },
+  { name }: PostgresOptions,
+): Semaphore | undefined {
+  const connections = pool.options?.max
+  if (connections === undefined) return undefined
+  if (connections < 3) {
+    warnOnce('small-pool', tooFewConnections(name))
+    return undefined
+  }
+  const { [TRANSACTIONS]: limit = new Semaphore(connections - 1) } = pool
+  Object.defineProperty(pool, TRANSACTIONS, { value: limit, configurable: true })
+  return limit
+}
+
+const tooFewConnections = (name: string): string =>
+  `${name}: give the pool at least three connections (max). With fewer, claims, extensions and completions wait for ` +
+  'transactions, and a lease may expire.'

@@ -2,7 +2,6 @@ import { withTimeLimit } from '../shared/timers.ts'
 import { warnOnce } from '../shared/warn-once.ts'
 import {
   ENDED,
-  limitTransactions,
   type PostgresDatabase,
   type PostgresOptions,
   type PostgresTransaction,
@@ -44,20 +43,22 @@ export type ClientOf<Pool extends PgPool> = Pool extends {
   : PgClient
 
 export function pgDatabase(pool: PgPool, options: PostgresOptions): PostgresDatabase {
+  async function withConnection<Result>(work: (connection: PgConnection) => Promise<Result>): Promise<Result> {
+    const connection = await PgConnection.from(pool, options)
+    try {
+      return await work(connection)
+    } finally {
+      connection.release()
+    }
+  }
   return {
-    async query(text, ...values) {
+    query(text, ...values) {
       // Check at each query: a program may add its listener after it has created the store.
       if (pool.listenerCount?.('error') === 0) warnOnce('pg-pool-errors', noListener(options.name))
-      const connection = await PgConnection.from(pool, options)
-      try {
-        return await connection.query(text, ...values)
-      } finally {
-        connection.release()
-      }
+      return withConnection((connection) => connection.query(text, ...values))
     },
     transaction: (work) =>
-      limitTransactions(pool, pool.options?.max, options, async () => {
-        const connection = await PgConnection.from(pool, options)
+      withConnection(async (connection) => {
         try {
           await connection.query('BEGIN ISOLATION LEVEL READ COMMITTED')
           await work(connection)
@@ -65,8 +66,6 @@ export function pgDatabase(pool: PgPool, options: PostgresOptions): PostgresData
         } catch (error) {
           await connection.rollBack()
           throw error
-        } finally {
-          connection.release()
         }
       }),
   }

@@ -3,7 +3,6 @@ import { hasMethod } from '../shared/type-checks.ts'
 import { warnOnce } from '../shared/warn-once.ts'
 import {
   ENDED,
-  limitTransactions,
   type PostgresDatabase,
   type PostgresOptions,
   type PostgresTransaction,
@@ -45,8 +44,7 @@ export function postgresJsDatabase(sql: PostgresSql, options: PostgresOptions): 
   if (sql.options?.fetch_types === true) warnOnce('postgres-fetch-types', fetchTypes(options.name))
   return {
     query: (text, ...values) => query(sql, options, text, values),
-    transaction: (work) =>
-      limitTransactions(sql, sql.options?.max, options, () => new PostgresJsTransaction(options).run(sql, work)),
+    transaction: (work) => new PostgresJsTransaction(options).run(sql, work),
   }
 }
 
@@ -91,16 +89,13 @@ class PostgresJsTransaction implements PostgresTransaction {
   async run(pool: PostgresSql, work: (transaction: PostgresTransaction) => Promise<void>): Promise<void> {
     let running: Promise<void> | undefined
     let failure: { readonly error: unknown } | undefined
-    let begin: () => void
-    const hasBegun = new Promise<void>((resolve) => {
-      begin = resolve
-    })
+    const begun = Promise.withResolvers<void>()
     const hasEnded = pool.begin('isolation level read committed', (sql) => {
       // BEGIN took too long, and nobody waits for the transaction any more.
       if (this.#state !== 'open') throw new Error(ENDED)
       this.#sql = sql as PostgresSql
       running = work(this)
-      begin()
+      begun.resolve()
       return this.#unlessLost(running).finally(() => {
         this.#state = 'ended'
       })
@@ -110,7 +105,7 @@ class PostgresJsTransaction implements PostgresTransaction {
       if (this.#state !== 'ended') this.#state = 'lost'
     })
     try {
-      await inTime(Promise.race([hasBegun, hasEnded]), this.#options)
+      await inTime(Promise.race([begun.promise, hasEnded]), this.#options)
       await running?.catch((error) => {
         failure = { error }
       })

@@ -12,11 +12,7 @@ export const mustBeTable = (value: unknown): string | undefined =>
       `digit, at most 63 characters each; got ${typeof value === 'string' ? JSON.stringify(value) : typeName(value)}`
 
 /** Quotes the name for SQL, which makes it case-sensitive. @param table - must pass {@link mustBeTable} */
-export const quotedTable = (table: string): string =>
-  table
-    .split('.')
-    .map((part) => `"${part}"`)
-    .join('.')
+export const quotedTable = (table: string): string => `"${table.replace('.', '"."')}"`
 
 /**
  * Returns one statement that creates tables which do not exist. Several sessions may run it at once. It needs the right to

@@ -1,3 +1,5 @@
+import { type OptionRule, positive } from '../../shared/option-checks.ts'
+
 /**
  * The result of a claim.
  *
@@ -82,7 +84,7 @@ export function requireKey(key: string): string {
     throw new TypeError(`The key of a delivery must be a non-empty string, got ${key === '' ? "''" : typeof key}`)
   }
   // A lone surrogate becomes U+FFFD in UTF-8, so two different keys could become equal. PostgreSQL refuses NUL in text.
-  if (/\0|\p{Surrogate}/u.test(key)) {
+  if (key.includes('\0') || !key.isWellFormed()) {
     throw new TypeError('The key of a delivery must not contain NUL or a lone surrogate: encode it first')
   }
   return key
@@ -98,4 +100,34 @@ export function requireMilliseconds(name: string, value: number): number {
     throw new TypeError(`${name} must be a number of milliseconds above 0, got ${String(value)}`)
   }
   return Math.ceil(value)
+}
+
+/** The outcome of `runOnce`, with the result of the function. */
+export type RunOnceResult<Result> = { ran: true; result: Result } | { ran: false }
+
+/** The default retention of the keys of `runOnce`: 365 days. */
+export const YEAR_MS = 31_536_000_000
+
+const mustBeTime = /* @__PURE__ */ positive('milliseconds', Number.MAX_SAFE_INTEGER)
+
+/** The rule for the retention of the keys of `runOnce`. */
+export const mustBeRetention: OptionRule = (value) => (value === Infinity ? undefined : mustBeTime(value))
+
+export const COMMITTED_BY_APPLY =
+  'the function of runOnce committed or rolled back, so its writes and the key were not committed together. Throw to ' +
+  'roll back, return to commit'
+
+/** The message when an INSERT stored nothing, although no other record has the key. */
+export const notStored = (store: string): string =>
+  `${store}: the database did not store the record, and has no other record of the key. A trigger of the table drops ` +
+  'inserts: remove it'
+
+/**
+ * Checks the limit of `prune`.
+ *
+ * @throws RangeError when it is not a positive whole number
+ */
+export function requireLimit(limit: number): void {
+  if (Number.isSafeInteger(limit) && limit >= 1) return
+  throw new RangeError(`The limit of prune must be a whole number, at least 1, got ${String(limit)}`)
 }

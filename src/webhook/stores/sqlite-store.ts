@@ -3,7 +3,7 @@
  *
  * @module campaign-client/webhook/sqlite
  */
-import { type OptionRules, optional, positive, readOptions } from '../../shared/option-checks.ts'
+import { type OptionRules, optional, readOptions } from '../../shared/option-checks.ts'
 import { sleep } from '../../shared/timers.ts'
 import { hasMethod, typeName } from '../../shared/type-checks.ts'
 import {
@@ -14,11 +14,21 @@ import {
   type SqliteValue,
   sqliteProblem,
 } from '../../sqlite/sqlite.ts'
-import { type ClaimResult, type DeliveryStore, requireKey, requireMilliseconds } from './delivery-store.ts'
-import { COMMITTED_BY_APPLY, notStored, type RunOnceResult, requireLimit } from './run-once.ts'
+import {
+  type ClaimResult,
+  COMMITTED_BY_APPLY,
+  type DeliveryStore,
+  mustBeRetention,
+  notStored,
+  type RunOnceResult,
+  requireKey,
+  requireLimit,
+  requireMilliseconds,
+  YEAR_MS,
+} from './delivery-store.ts'
 
 export type { SqliteDatabase, SqliteStatement, SqliteValue } from '../../sqlite/sqlite.ts'
-export type { RunOnceResult } from './run-once.ts'
+export type { RunOnceResult } from './delivery-store.ts'
 
 /** Options of {@link sqliteStore}. */
 export interface SqliteStoreOptions {
@@ -84,7 +94,6 @@ export interface SqliteStore<Database> extends DeliveryStore {
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/
 const DEFAULT_TABLE = 'campaign_deliveries'
-const YEAR_MS = 365 * 24 * 60 * 60 * 1000
 
 const mustBeSqliteTable = (value: unknown): string | undefined =>
   typeof value === 'string' && NAME.test(value) && !/^sqlite_/i.test(value)
@@ -92,11 +101,9 @@ const mustBeSqliteTable = (value: unknown): string | undefined =>
     : 'must be a name: letters, digits and underscores, not starting with a digit or sqlite_, at most 63 characters; ' +
       `got ${typeof value === 'string' ? JSON.stringify(value) : typeName(value)}`
 
-const mustBeTime = positive('milliseconds', Number.MAX_SAFE_INTEGER)
-
 const rules = (): OptionRules<SqliteStoreOptions> => ({
   table: optional(mustBeSqliteTable),
-  runOnceRetainMs: optional((value) => (value === Infinity ? undefined : mustBeTime(value))),
+  runOnceRetainMs: optional(mustBeRetention),
 })
 
 /**
