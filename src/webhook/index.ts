@@ -30,8 +30,7 @@ export type {
   UserActivity,
 } from '../schemas/user-activity.ts'
 export type { Issue } from '../shared/issue.ts'
-export { diagnoseWebhook } from './diagnose/diagnose-webhook.ts'
-export type { Finding, FindingCode } from './diagnose/finding.ts'
+export { diagnoseWebhook, type Finding, type FindingCode } from './diagnose.ts'
 export {
   type ActionCompletedEvent,
   isTestMessage,

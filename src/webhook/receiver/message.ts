@@ -1,7 +1,6 @@
 import { WebhookError } from '../../errors/webhook-errors.ts'
 import { ByteChunks } from '../../shared/byte-chunks.ts'
-import { diagnoseHeader, diagnoseWebhook } from '../diagnose/diagnose-webhook.ts'
-import { type Finding, finding } from '../diagnose/finding.ts'
+import { diagnoseHeader, diagnoseWebhook, type Finding, finding } from '../diagnose.ts'
 import { decodeMessage, type WebhookEvent } from '../event.ts'
 import {
   findSigner,

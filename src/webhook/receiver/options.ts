@@ -13,7 +13,7 @@ import {
   wholeNumber,
   within,
 } from '../../shared/option-checks.ts'
-import type { Finding } from '../diagnose/finding.ts'
+import type { Finding } from '../diagnose.ts'
 import type { WebhookEvent } from '../event.ts'
 import type { DeliveryStore } from '../stores/delivery-store.ts'
 import { memoryStore } from '../stores/memory-store.ts'

@@ -1,7 +1,7 @@
 import { WebhookShapeError } from '../../errors/webhook-errors.ts'
 import { callHook } from '../../shared/call-hook.ts'
 import type { Issue } from '../../shared/issue.ts'
-import type { Finding } from '../diagnose/finding.ts'
+import type { Finding } from '../diagnose.ts'
 import type { WebhookEvent } from '../event.ts'
 import type {
   ReceiverSettings,
