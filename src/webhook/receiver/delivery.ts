@@ -1,10 +1,11 @@
 import { sha256Hex } from '#hmac'
 import { LeaseError } from '../../errors/webhook-errors.ts'
-import { sleep, startTimer, TIMED_OUT, withTimeout } from '../../shared/timers.ts'
+import { sleep, TIMED_OUT, withTimeout } from '../../shared/timers.ts'
 import { typeName } from '../../shared/type-checks.ts'
 import type { ClaimResult, DeliveryStore } from '../stores/delivery-store.ts'
-import { type Deadline, LATE } from './deadline.ts'
-import type { WebhookErrorStage } from './options.ts'
+import type { ReceiverSettings, WebhookErrorStage } from './options.ts'
+import type { ReceiverReports } from './reports.ts'
+import { type Deadline, LATE, type Message } from './request.ts'
 
 /** The time limit of each attempt to complete or release a delivery. */
 const ATTEMPT_MS = 2000
@@ -16,12 +17,15 @@ const DELAYS_MS = [0, 100, 300, 1000, 3000] as const
  */
 const FULL_LEASE_MS = 30_000
 
-/** One message for one endpoint, and the store that records it. */
+/** One message for one endpoint. */
 export interface Delivery {
-  readonly store: DeliveryStore
+  /** The key in the store: see {@link deliveryKey}. */
   readonly key: string
-  readonly leaseMs: number
-  onError(error: unknown, stage: WebhookErrorStage): void
+  readonly message: Message
+  /** When the request arrived, as a time of `performance.now()`. */
+  readonly arrivedAt: number
+  readonly settings: ReceiverSettings
+  readonly reports: ReceiverReports
 }
 
 /** A delivery that this receiver has claimed. */
@@ -54,25 +58,22 @@ export function deliveryKey(endpoint: string, id: string): string {
   return key.length <= MAX_KEY_LENGTH ? key : JSON.stringify(['', 'digest', sha256Hex(key)])
 }
 
-/**
- * Claims a delivery.
- *
- * @param onLateClaim - receives a promise that resolves when a late claim is released
- * @returns the result, with the delivery if it is claimed; `undefined` after a failure, which `onError` has received
- */
-export async function claimDelivery(
-  delivery: Delivery,
-  deadline: Deadline,
-  onLateClaim: (released: Promise<void>) => void,
-): Promise<{ state: 'claimed'; claimed: ClaimedDelivery } | Exclude<ClaimResult, { state: 'claimed' }> | undefined> {
-  const { store, key, leaseMs, onError } = delivery
+/** The result of {@link claimDelivery}. */
+export type Claim =
+  | { state: 'claimed'; claimed: ClaimedDelivery }
+  /** `onError` has received the failure. `released` resolves when a claim that came too late is released. */
+  | { state: 'failed'; released?: Promise<void> }
+  | Exclude<ClaimResult, { state: 'claimed' }>
+
+export async function claimDelivery(delivery: Delivery, deadline: Deadline): Promise<Claim> {
+  const { store, leaseMs } = delivery.settings
   // A claim made after the deadline might not end before the service sends its last retry. That retry would then fail.
   if (deadline.passed) {
-    onError(new Error('The deadline passed before the delivery could be claimed.'), 'claim')
-    return undefined
+    reportError(delivery, new Error('The deadline passed before the delivery could be claimed.'), 'claim')
+    return { state: 'failed' }
   }
   const claimedAt = performance.now()
-  const response = (async () => requireClaim(await store.claim(key, leaseMs)))()
+  const response = (async () => requireClaim(await store.claim(delivery.key, leaseMs)))()
   try {
     const claim = await deadline.meet(response)
     if (claim !== LATE && claim.state !== 'claimed') return claim
@@ -80,12 +81,11 @@ export async function claimDelivery(
       return { state: 'claimed', claimed: { ...delivery, token: claim.token, claimedAt } }
     }
   } catch (error) {
-    onError(error, 'claim')
-    return undefined
+    reportError(delivery, error, 'claim')
+    return { state: 'failed' }
   }
-  onError(noResponse('claim', Math.min(deadline.delayMs, leaseMs)), 'claim')
-  onLateClaim(releaseLateClaim(response, delivery, claimedAt))
-  return undefined
+  reportError(delivery, noResponse('claim', Math.min(deadline.delayMs, leaseMs)), 'claim')
+  return { state: 'failed', released: releaseLateClaim(response, delivery, claimedAt) }
 }
 
 async function releaseLateClaim(response: Promise<ClaimResult>, delivery: Delivery, claimedAt: number): Promise<void> {
@@ -93,30 +93,25 @@ async function releaseLateClaim(response: Promise<ClaimResult>, delivery: Delive
     const claim = await response
     if (claim.state === 'claimed') await releaseDelivery({ ...delivery, token: claim.token, claimedAt }).settled
   } catch (error) {
-    delivery.onError(error, 'claim')
+    reportError(delivery, error, 'claim')
   }
 }
 
 /** Records a delivery as done. */
-export function completeDelivery(delivery: ClaimedDelivery, retainMs: number): StoreCall {
-  const { store, key, token, onError } = delivery
-  const complete = () => store.complete(key, token, retainMs)
+export function completeDelivery(delivery: ClaimedDelivery): StoreCall {
+  const { store, retainMs } = delivery.settings
+  const complete = () => store.complete(delivery.key, delivery.token, retainMs)
   return callWithRetries(delivery, 'complete', complete, (result) => {
     if (requireBoolean('complete', result)) return
     const message = 'The handler succeeded, but another receiver claimed the delivery: it may have been handled twice.'
-    onError(new LeaseError('lease_lost', message), 'complete')
+    reportError(delivery, new LeaseError('lease_lost', message), 'complete')
   })
 }
 
 /** Ends a claim. After a failure, the claim ends when its lease expires. */
 export function releaseDelivery(delivery: ClaimedDelivery): StoreCall {
-  const { store, key, token } = delivery
-  return callWithRetries(
-    delivery,
-    'release',
-    () => store.release(key, token),
-    () => {},
-  )
+  const { store } = delivery.settings
+  return callWithRetries(delivery, 'release', () => store.release(delivery.key, delivery.token))
 }
 
 /**
@@ -125,21 +120,18 @@ export function releaseDelivery(delivery: ClaimedDelivery): StoreCall {
  * @param onResult - checks the first result
  */
 function callWithRetries<Result>(
-  { leaseMs, onError }: Delivery,
+  delivery: Delivery,
   method: 'complete' | 'release',
   call: () => Promise<Result>,
-  onResult: (result: Result) => void,
+  onResult?: (result: Result) => void,
 ): StoreCall {
-  const scale = Math.min(1, leaseMs / FULL_LEASE_MS)
+  const scale = Math.min(1, delivery.settings.leaseMs / FULL_LEASE_MS)
   const attemptMs = ATTEMPT_MS * scale
   const results: Result[] = []
   const attempt = async (): Promise<void> => {
     results.push(await call())
   }
-  let onFirstAttempt = (): void => {}
-  const firstAttempt = new Promise<void>((resolve) => {
-    onFirstAttempt = resolve
-  })
+  const firstAttempt = Promise.withResolvers<void>()
   const settle = async (): Promise<void> => {
     let failure: unknown
     for (const delayMs of DELAYS_MS) {
@@ -151,136 +143,26 @@ function callWithRetries<Result>(
       } catch (error) {
         failure = error
       }
-      onFirstAttempt()
+      firstAttempt.resolve()
     }
     try {
       if (results.length === 0) throw failure
-      onResult(results[0] as Result)
+      onResult?.(results[0] as Result)
     } catch (error) {
-      onError(error, method)
+      reportError(delivery, error, method)
     }
-    onFirstAttempt()
+    firstAttempt.resolve()
   }
-  return { firstAttempt, settled: settle() }
+  return { firstAttempt: firstAttempt.promise, settled: settle() }
 }
 
-/** How long a handler may run. */
-export interface RunLimit {
-  /** When the handler must stop, as a time of `performance.now()`. The lease is not extended after that. */
-  readonly until: number
-  /** The message of the error when the limit is reached. */
-  readonly message: string
-}
-
-/**
- * Extends a lease three times per `leaseMs` while the handler runs, and aborts `signal` when the handler must stop.
- *
- * Counts `leaseMs` from just before each call of the store. The store counts from a later time. The signal therefore fires
- * before another receiver can claim the delivery.
- */
-export class Lease {
-  readonly #delivery: ClaimedDelivery
-  readonly #limit: RunLimit
-  readonly #controller = new AbortController()
-  /** A time of `performance.now()`, like all times in this class. */
-  #expiresAt: number
-  #extendAt: number
-  /** When the pending extension was sent; `undefined` if none is pending. */
-  #pendingSince: number | undefined
-  #cancelTimer: () => void = () => {}
-  #abortReason: LeaseError | undefined
-  #ended = false
-
-  constructor(delivery: ClaimedDelivery, limit: RunLimit) {
-    this.#delivery = delivery
-    this.#limit = limit
-    this.#expiresAt = delivery.claimedAt + delivery.leaseMs
-    this.#extendAt = delivery.claimedAt + delivery.leaseMs / 3
-    this.#startTimer()
-  }
-
-  /** Fires when the handler must stop. Never fires after `end()`. */
-  get signal(): AbortSignal {
-    return this.#controller.signal
-  }
-
-  /** Why the handler had to stop, or `undefined`. */
-  get abortReason(): LeaseError | undefined {
-    return this.#abortReason
-  }
-
-  /** Stops extending, because the handler has ended. */
-  end(): void {
-    this.#ended = true
-    this.#cancelTimer()
-  }
-
-  /** Stops extending, and aborts the signal. Does nothing after `end()`. */
-  abort(reason: LeaseError): void {
-    if (this.#ended) return
-    this.end()
-    this.#abortReason = reason
-    this.#delivery.onError(reason, reason.code === 'lease_lost' ? 'extend' : 'handle')
-    this.#controller.abort(reason)
-  }
-
-  #startTimer(): void {
-    const next = Math.min(this.#limit.until, this.#expiresAt, this.#extendAt)
-    this.#cancelTimer()
-    this.#cancelTimer = startTimer(next - performance.now(), () => this.#onTimer())
-  }
-
-  #onTimer(): void {
-    const now = performance.now()
-    // Check in this order: after a blocked event loop, several of these times may have passed.
-    if (now >= this.#limit.until) {
-      this.abort(
-        new LeaseError(
-          'run_time_exceeded',
-          `${this.#limit.message} The claim ends when the handler ends or the lease expires.`,
-        ),
-      )
-    } else if (now >= this.#expiresAt) {
-      this.abort(new LeaseError('lease_lost', 'The delivery store did not extend the lease before it expired.'))
-    } else {
-      if (now >= this.#extendAt) void this.#extend(now)
-      this.#startTimer()
-    }
-  }
-
-  /** Tries once to extend the lease. Without a response, the timer starts another attempt; a late response still counts. */
-  async #extend(sentAt: number): Promise<void> {
-    const { store, key, token, leaseMs, onError } = this.#delivery
-    const attemptMs = leaseMs / 6
-    if (this.#pendingSince !== undefined) onError(noResponse('extend', attemptMs), 'extend')
-    this.#pendingSince = sentAt
-    this.#extendAt = sentAt + attemptMs
-    let isExtended: boolean
-    try {
-      isExtended = requireBoolean('extend', await store.extend(key, token, leaseMs))
-    } catch (error) {
-      if (this.#ended || this.#pendingSince !== sentAt) return
-      onError(error, 'extend')
-      this.#pendingSince = undefined
-      this.#extendAt = performance.now() + leaseMs / 10
-      return this.#startTimer()
-    }
-    if (this.#ended) return
-    if (!isExtended) {
-      return this.abort(new LeaseError('lease_lost', 'The lease was lost: another receiver may have the delivery now.'))
-    }
-    this.#expiresAt = Math.max(this.#expiresAt, sentAt + leaseMs)
-    if (this.#pendingSince === sentAt) {
-      this.#pendingSince = undefined
-      // Counted from the call, because a slow store responds late.
-      this.#extendAt = sentAt + leaseMs / 3
-    }
-    this.#startTimer()
-  }
+/** Passes an error to `onError`. */
+export function reportError({ reports, message }: Delivery, error: unknown, stage: WebhookErrorStage): void {
+  reports.error(error, stage, message.event.id)
 }
 
 /** Returns the error for a store that does not respond. */
-const noResponse = (method: keyof DeliveryStore, delayMs: number): Error =>
+export const noResponse = (method: keyof DeliveryStore, delayMs: number): Error =>
   new Error(`The delivery store's ${method}() did not respond within ${Math.round(delayMs)} ms.`)
 
 function requireClaim(claim: ClaimResult): ClaimResult {
@@ -294,7 +176,7 @@ function requireClaim(claim: ClaimResult): ClaimResult {
 }
 
 /** Refuses `undefined`, which does not show whether the claim still existed. */
-function requireBoolean(method: 'extend' | 'complete', result: unknown): boolean {
+export function requireBoolean(method: 'extend' | 'complete', result: unknown): boolean {
   if (typeof result === 'boolean') return result
   throw new TypeError(
     `The delivery store's ${method}() must resolve to true or false, and resolved to ${typeName(result)}.`,

@@ -1,26 +1,18 @@
-import { DiscardEvent, type LeaseError } from '../../errors/webhook-errors.ts'
+import { DiscardEvent, LeaseError } from '../../errors/webhook-errors.ts'
+import { startTimer } from '../../shared/timers.ts'
 import {
   type ClaimedDelivery,
   completeDelivery,
-  Lease,
-  type RunLimit,
+  noResponse,
   releaseDelivery,
+  reportError,
+  requireBoolean,
   type StoreCall,
 } from './delivery.ts'
-import type { Message } from './message.ts'
-import type { WebhookHandledOutcome, WebhookHandler } from './options.ts'
+import type { WebhookHandledOutcome } from './options.ts'
 
 /** How a handler ended. `interrupted`: it stopped because its signal had fired. */
-export type RunOutcome = Exclude<WebhookHandledOutcome, 'duplicate'>
-
-export interface HandlerRunOptions {
-  message: Message
-  retainMs: number
-  runLimit: RunLimit
-  handle: WebhookHandler
-  /** Called when the handler has ended. `startedAt` is a time of `performance.now()`. */
-  onEnd(outcome: RunOutcome, startedAt: number): void
-}
+type RunOutcome = Exclude<WebhookHandledOutcome, 'duplicate'>
 
 /**
  * One run of the handler for a claimed delivery. After a success, completes the delivery, which records it as done.
@@ -29,27 +21,25 @@ export interface HandlerRunOptions {
 export class HandlerRun {
   /** Resolves to the call of the store that ends the claim, when the handler has ended. Never rejects. */
   readonly ended: Promise<StoreCall>
-  /** Resolves after the first attempt of `abandon()` to release the claim. */
-  readonly abandoned: Promise<void>
   readonly #delivery: ClaimedDelivery
-  readonly #options: HandlerRunOptions
   readonly #lease: Lease
+  readonly #abandoned = Promise.withResolvers<void>()
   #outcome: RunOutcome | undefined
-  #onAbandoned: () => void = () => {}
 
-  constructor(delivery: ClaimedDelivery, options: HandlerRunOptions) {
+  constructor(delivery: ClaimedDelivery, limit: RunLimit) {
     this.#delivery = delivery
-    this.#options = options
-    this.#lease = new Lease(delivery, options.runLimit)
-    this.abandoned = new Promise((resolve) => {
-      this.#onAbandoned = resolve
-    })
+    this.#lease = new Lease(delivery, limit)
     this.ended = this.#run()
   }
 
   /** How the handler ended, or `undefined` while it runs. The store may not have recorded it yet. */
   get outcome(): RunOutcome | undefined {
     return this.#outcome
+  }
+
+  /** Resolves after the first attempt of `abandon()` to release the claim. */
+  get abandoned(): Promise<void> {
+    return this.#abandoned.promise
   }
 
   /** Aborts the signal of a handler that is still running. */
@@ -62,26 +52,27 @@ export class HandlerRun {
    * has succeeded is kept, so that no other receiver handles the message before the lease expires.
    */
   async abandon(): Promise<void> {
-    if (this.#outcome !== undefined) return this.#onAbandoned()
+    if (this.#outcome !== undefined) return this.#abandoned.resolve()
     const { firstAttempt, settled } = releaseDelivery(this.#delivery)
-    void firstAttempt.then(this.#onAbandoned)
+    void firstAttempt.then(this.#abandoned.resolve)
     await settled
   }
 
   async #run(): Promise<StoreCall> {
+    const { reports, message, arrivedAt } = this.#delivery
     const startedAt = performance.now()
     const outcome = await this.#handle()
     this.#lease.end()
     this.#outcome = outcome
-    this.#options.onEnd(outcome, startedAt)
+    reports.handled(message.event, outcome, startedAt - arrivedAt, performance.now() - startedAt)
     const isDone = outcome === 'handled' || outcome === 'discarded'
-    return isDone ? completeDelivery(this.#delivery, this.#options.retainMs) : releaseDelivery(this.#delivery)
+    return isDone ? completeDelivery(this.#delivery) : releaseDelivery(this.#delivery)
   }
 
   async #handle(): Promise<RunOutcome> {
-    const { handle, message } = this.#options
+    const { key, message, settings } = this.#delivery
     const { event, rawBody, secretIndex } = message
-    const { key, onError } = this.#delivery
+    const { handle } = settings
     const lease = this.#lease
     try {
       await handle(event, {
@@ -98,8 +89,121 @@ export class HandlerRun {
       if (error instanceof DiscardEvent) return 'discarded'
       const { abortReason } = lease
       // The lease has reported its abort reason already.
-      if (abortReason === undefined || error !== abortReason) onError(error, 'handle')
+      if (abortReason === undefined || error !== abortReason) reportError(this.#delivery, error, 'handle')
       return abortReason === undefined ? 'failed' : 'interrupted'
     }
+  }
+}
+
+/** When a handler must stop. */
+export interface RunLimit {
+  /** A time of `performance.now()`. The lease is not extended after that. */
+  readonly until: number
+  /** The message of the error when the limit is reached. */
+  readonly message: string
+}
+
+/**
+ * Extends a lease three times per `leaseMs` while the handler runs, and aborts `signal` when the handler must stop.
+ *
+ * Counts `leaseMs` from just before each call of the store. The store counts from a later time. The signal therefore fires
+ * before another receiver can claim the delivery.
+ */
+class Lease {
+  readonly #delivery: ClaimedDelivery
+  readonly #limit: RunLimit
+  readonly #controller = new AbortController()
+  /** A time of `performance.now()`, like all times in this class. */
+  #expiresAt: number
+  #extendAt: number
+  /** When the pending extension was sent; `undefined` if none is pending. */
+  #pendingSince: number | undefined
+  #cancelTimer: () => void = () => {}
+  #abortReason: LeaseError | undefined
+  #ended = false
+
+  constructor(delivery: ClaimedDelivery, limit: RunLimit) {
+    const { claimedAt, settings } = delivery
+    this.#delivery = delivery
+    this.#limit = limit
+    this.#expiresAt = claimedAt + settings.leaseMs
+    this.#extendAt = claimedAt + settings.leaseMs / 3
+    this.#startTimer()
+  }
+
+  /** Fires when the handler must stop. Never fires after `end()`. */
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  /** Why the handler had to stop, or `undefined`. */
+  get abortReason(): LeaseError | undefined {
+    return this.#abortReason
+  }
+
+  /** Stops extending, because the handler has ended. */
+  end(): void {
+    this.#ended = true
+    this.#cancelTimer()
+  }
+
+  /** Stops extending, and aborts the signal. Does nothing after `end()`. */
+  abort(reason: LeaseError): void {
+    if (this.#ended) return
+    this.end()
+    this.#abortReason = reason
+    reportError(this.#delivery, reason, reason.code === 'lease_lost' ? 'extend' : 'handle')
+    this.#controller.abort(reason)
+  }
+
+  #startTimer(): void {
+    const next = Math.min(this.#limit.until, this.#expiresAt, this.#extendAt)
+    this.#cancelTimer()
+    this.#cancelTimer = startTimer(next - performance.now(), () => this.#onTimer())
+  }
+
+  #onTimer(): void {
+    const now = performance.now()
+    // Check in this order: after a blocked event loop, several of these times may have passed.
+    if (now >= this.#limit.until) {
+      const message = `${this.#limit.message} The claim ends when the handler ends or the lease expires.`
+      this.abort(new LeaseError('run_time_exceeded', message))
+    } else if (now >= this.#expiresAt) {
+      this.abort(new LeaseError('lease_lost', 'The delivery store did not extend the lease before it expired.'))
+    } else {
+      if (now >= this.#extendAt) void this.#extend(now)
+      this.#startTimer()
+    }
+  }
+
+  /** Tries once to extend the lease. Without a response, the timer starts another attempt; a late response still counts. */
+  async #extend(sentAt: number): Promise<void> {
+    const delivery = this.#delivery
+    const { store, leaseMs } = delivery.settings
+    const attemptMs = leaseMs / 6
+    if (this.#pendingSince !== undefined) reportError(delivery, noResponse('extend', attemptMs), 'extend')
+    this.#pendingSince = sentAt
+    this.#extendAt = sentAt + attemptMs
+    let isExtended: boolean
+    try {
+      isExtended = requireBoolean('extend', await store.extend(delivery.key, delivery.token, leaseMs))
+    } catch (error) {
+      if (this.#ended || this.#pendingSince !== sentAt) return
+      reportError(delivery, error, 'extend')
+      this.#pendingSince = undefined
+      this.#extendAt = performance.now() + leaseMs / 10
+      return this.#startTimer()
+    }
+    if (this.#ended) return
+    if (!isExtended) {
+      return this.abort(new LeaseError('lease_lost', 'The lease was lost: another receiver may have the delivery now.'))
+    }
+    this.#expiresAt = Math.max(this.#expiresAt, sentAt + leaseMs)
+    if (this.#pendingSince === sentAt) {
+      this.#pendingSince = undefined
+      // Counted from the call, because a slow store responds late.
+      this.#extendAt = sentAt + leaseMs / 3
+    }
+    this.#startTimer()
   }
 }

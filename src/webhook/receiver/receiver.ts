@@ -1,12 +1,85 @@
 import { LeaseError } from '../../errors/webhook-errors.ts'
 import { withTimeout } from '../../shared/timers.ts'
-import { Deadline, LATE } from './deadline.ts'
-import { type ClaimedDelivery, claimDelivery, deliveryKey, releaseDelivery } from './delivery.ts'
-import { HandlerRun, type RunOutcome } from './handler-run.ts'
-import { type InboundRequest, type Message, readMessage } from './message.ts'
-import type { ReceiverSettings } from './options.ts'
+import { type ClaimedDelivery, claimDelivery, deliveryKey, releaseDelivery, reportError } from './delivery.ts'
+import { HandlerRun } from './handler-run.ts'
+import type { ReceiverSettings, WebhookRejection } from './options.ts'
 import { ReceiverReports } from './reports.ts'
-import { ACCEPTED, type WebhookResponse } from './responses.ts'
+import { Deadline, type InboundRequest, LATE, readMessage } from './request.ts'
+
+/** A response, independent of the framework. */
+export interface WebhookResponse {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/**
+ * Why the response to a request was not 200:
+ *
+ * | reason | status | |
+ * |---|---|---|
+ * | `method_not_allowed` | 405 | not a POST |
+ * | `too_large` | 413 | the body is longer than `maxBodyBytes` |
+ * | `body_timeout` | 408 | the body had not arrived by `deadlineMs` |
+ * | `body_aborted` | 400 | the sender disconnected before the end of the body |
+ * | `body_not_raw` | 500 | the body was parsed or consumed before the receiver |
+ * | `missing_signature`, `malformed_signature`, `signature_mismatch` | 401 | |
+ * | `invalid_utf8`, `invalid_json`, `missing_id` | 400 | the signature is valid, the message is not |
+ * | `unexpected_shape` | 500 | a documented message lacks a required field, and `unexpectedShape` is `'retry'` |
+ * | `secret_unavailable` | 503 | the `secret` function failed, or returned no usable secret in time |
+ * | `store_unavailable` | 503 | the delivery could not be claimed |
+ * | `busy` | 503 | another attempt is being handled, or the handler stopped because its signal had fired |
+ * | `past_deadline` | 503 | the handler is still running; a later attempt finds the delivery done |
+ * | `closing` | 503 | `close()` was called |
+ * | `handler_failed` | 500 | the handler threw, and the claim was released |
+ * | `internal_error` | 500 | a bug in this package |
+ */
+export type WebhookRejectionReason = keyof typeof STATUS
+
+const STATUS = {
+  method_not_allowed: 405,
+  too_large: 413,
+  body_timeout: 408,
+  body_aborted: 400,
+  body_not_raw: 500,
+  missing_signature: 401,
+  malformed_signature: 401,
+  signature_mismatch: 401,
+  invalid_utf8: 400,
+  invalid_json: 400,
+  missing_id: 400,
+  unexpected_shape: 500,
+  secret_unavailable: 503,
+  store_unavailable: 503,
+  busy: 503,
+  past_deadline: 503,
+  closing: 503,
+  handler_failed: 500,
+  internal_error: 500,
+} as const
+
+/** One text per status: an attacker does not learn the reason. */
+const PUBLIC_ERROR: Readonly<Record<(typeof STATUS)[WebhookRejectionReason], string>> = {
+  400: 'bad_request',
+  401: 'unauthorized',
+  405: 'method_not_allowed',
+  408: 'request_timeout',
+  413: 'payload_too_large',
+  500: 'internal_error',
+  503: 'unavailable',
+}
+
+/** The first retry of the service comes after 5 seconds. */
+const DEFAULT_RETRY_AFTER_SECONDS = 5
+
+const HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' }
+
+/** Responses after which the service does not retry. */
+const ACCEPTED: Readonly<Record<'handled' | 'discarded' | 'duplicate', WebhookResponse>> = {
+  handled: { status: 200, headers: HEADERS, body: '{"ok":true,"result":"handled"}' },
+  discarded: { status: 200, headers: HEADERS, body: '{"ok":true,"result":"discarded"}' },
+  duplicate: { status: 200, headers: HEADERS, body: '{"ok":true,"result":"duplicate"}' },
+}
 
 /** Limits of one request. Times are in milliseconds from its arrival. */
 export interface RequestLimits {
@@ -49,17 +122,11 @@ export class Receiver {
     send: (response: WebhookResponse) => T,
     limits: RequestLimits = {},
   ): Promise<T> {
-    let onSent = (): void => {}
-    const onVerified = (): void => {
-      const sent = new Promise<void>((resolve) => {
-        onSent = resolve
-      })
-      void track(this.#responses, sent)
-    }
+    const sent = Promise.withResolvers<void>()
     try {
-      return send(await this.#respond(request, limits, onVerified))
+      return send(await this.#respond(request, limits, sent.promise))
     } finally {
-      onSent()
+      sent.resolve()
     }
   }
 
@@ -68,59 +135,78 @@ export class Receiver {
     return this.#closed
   }
 
-  async #respond(request: InboundRequest, limits: RequestLimits, onVerified: () => void): Promise<WebhookResponse> {
+  async #respond(request: InboundRequest, limits: RequestLimits, sent: Promise<void>): Promise<WebhookResponse> {
+    const { settings } = this
     const reports = this.#reports
-    const { endpoint, store, leaseMs, deadlineMs, unexpectedShape } = this.settings
     const arrivedAt = performance.now()
-    const deadline = new Deadline(Math.min(deadlineMs, limits.respondMs ?? deadlineMs))
+    const deadline = new Deadline(Math.min(settings.deadlineMs, limits.respondMs ?? settings.deadlineMs))
     try {
-      if (this.#closed) return reports.rejected('closing')
-      const read = await readMessage(request, this.settings, reports, deadline)
-      if (!read.ok) return reports.rejected(read.reason, read)
+      if (this.#closed) return this.#reject('closing')
+      const read = await readMessage(request, settings, reports, deadline)
+      if (!read.ok) return this.#reject(read.reason, read)
       const { message } = read
       const { event } = message
       const { id, issues } = event
-      if (this.#closed) return reports.rejected('closing', { id })
-      if (unexpectedShape === 'retry' && event.kind === 'unknown' && issues.length > 0) {
-        return reports.rejected('unexpected_shape', { id, issues })
+      if (this.#closed) return this.#reject('closing', { id })
+      if (settings.unexpectedShape === 'retry' && event.kind === 'unknown' && issues.length > 0) {
+        return this.#reject('unexpected_shape', { id, issues })
       }
-      onVerified()
+      void track(this.#responses, sent)
 
-      const onError: ReceiverReports['error'] = (error, stage) => reports.error(error, stage, id)
-      const delivery = { store, key: deliveryKey(endpoint, id), leaseMs, onError }
-      const claim = await claimDelivery(delivery, deadline, (released) => void track(this.#work, released))
-      if (claim === undefined) return reports.rejected('store_unavailable', { id })
-      if (claim.state === 'busy') return reports.rejected('busy', { id, retryMs: claim.retryMs })
+      const delivery = { key: deliveryKey(settings.endpoint, id), message, arrivedAt, settings, reports }
+      const claim = await claimDelivery(delivery, deadline)
+      if (claim.state === 'failed') {
+        if (claim.released) void track(this.#work, claim.released)
+        return this.#reject('store_unavailable', { id })
+      }
+      if (claim.state === 'busy') return this.#reject('busy', { id, retryMs: claim.retryMs })
       if (claim.state === 'done') {
         reports.handled(event, 'duplicate', performance.now() - arrivedAt, 0)
         return ACCEPTED.duplicate
       }
       if (this.#closed) {
         await deadline.meet(track(this.#work, releaseDelivery(claim.claimed).settled))
-        return reports.rejected('closing', { id })
+        return this.#reject('closing', { id })
       }
 
       if (issues.length > 0) reports.unexpectedShape(event)
-      const run = this.#run(message, claim.claimed, arrivedAt, limits)
+      const run = this.#run(claim.claimed, limits)
       try {
         request.waitUntil?.(settled(run))
       } catch (error) {
         // The handler is already running, and its outcome decides the response.
-        onError(error, 'receiver')
+        reportError(delivery, error, 'receiver')
       }
       const isLate = await this.#isLate(run, deadline, arrivedAt, limits)
       const { outcome } = run
       // Even if the store could not record the success: any other response would cause a retry, and run the handler again.
       if (outcome === 'handled' || outcome === 'discarded') return ACCEPTED[outcome]
-      if (isLate) return reports.rejected('past_deadline', { id })
-      if (outcome === 'failed') return reports.rejected('handler_failed', { id })
-      return reports.rejected(this.#closed ? 'closing' : 'busy', { id })
+      if (isLate) return this.#reject('past_deadline', { id })
+      if (outcome === 'failed') return this.#reject('handler_failed', { id })
+      return this.#reject(this.#closed ? 'closing' : 'busy', { id })
     } catch (error) {
       reports.error(error, 'receiver')
-      return reports.rejected('internal_error')
+      return this.#reject('internal_error')
     } finally {
       deadline.clear()
     }
+  }
+
+  /**
+   * Reports a rejected request, and returns its response.
+   *
+   * @param retryMs - when another attempt may succeed, in milliseconds
+   */
+  #reject(
+    reason: WebhookRejectionReason,
+    { retryMs, ...details }: Partial<Pick<WebhookRejection, 'id' | 'issues' | 'diagnose'>> & { retryMs?: number } = {},
+  ): WebhookResponse {
+    const status = STATUS[reason]
+    this.#reports.rejected({ ...details, reason, status })
+    const headers: Record<string, string> = { ...HEADERS }
+    if (status === 405) headers.allow = 'POST'
+    if (status === 503) headers['retry-after'] = String(retryAfterSeconds(retryMs))
+    return { status, headers, body: JSON.stringify({ ok: false, error: PUBLIC_ERROR[status] }) }
   }
 
   /**
@@ -140,15 +226,13 @@ export class Receiver {
     return first === LATE
   }
 
-  #run(message: Message, delivery: ClaimedDelivery, arrivedAt: number, { runMs }: RequestLimits): HandlerRun {
-    const { retainMs, maxRunMs, handle } = this.settings
-    const runLimit =
-      runMs === undefined || runMs >= maxRunMs
-        ? { until: arrivedAt + maxRunMs, message: 'The webhook handler ran for maxRunMs.' }
-        : { until: arrivedAt + runMs, message: 'The webhook handler has to stop before its invocation ends.' }
-    const onEnd = (outcome: RunOutcome, startedAt: number) =>
-      this.#reports.handled(message.event, outcome, startedAt - arrivedAt, performance.now() - startedAt)
-    const run = new HandlerRun(delivery, { message, retainMs, runLimit, handle, onEnd })
+  #run(delivery: ClaimedDelivery, { runMs = Infinity }: RequestLimits): HandlerRun {
+    const { maxRunMs } = this.settings
+    const message =
+      runMs < maxRunMs
+        ? 'The webhook handler has to stop before its invocation ends.'
+        : 'The webhook handler ran for maxRunMs.'
+    const run = new HandlerRun(delivery, { until: delivery.arrivedAt + Math.min(runMs, maxRunMs), message })
     this.#runs.push(run)
     const removed = settled(run).then(() => remove(this.#runs, run))
     void track(this.#work, removed)
@@ -171,6 +255,11 @@ export class Receiver {
   async #idle(): Promise<void> {
     while (this.#work.length + this.#responses.length > 0) await Promise.allSettled([...this.#work, ...this.#responses])
   }
+}
+
+function retryAfterSeconds(retryMs = Number.NaN): number {
+  if (!Number.isFinite(retryMs)) return DEFAULT_RETRY_AFTER_SECONDS
+  return Math.max(1, Math.ceil(retryMs / 1000))
 }
 
 /** Resolves when the handler has ended, and its delivery is completed or released, or all attempts have failed. */

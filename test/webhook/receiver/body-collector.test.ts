@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { BodyCollector } from '../../../src/webhook/receiver/message.ts'
+import { BodyCollector } from '../../../src/webhook/receiver/request.ts'
 
 describe('BodyCollector', () => {
   test('returns the bytes of chunks of any size, and refuses the chunk that exceeds the limit', () => {

@@ -1,6 +1,6 @@
 import { hasMethod } from '../../../shared/type-checks.ts'
-import { type BodyRead, SIGNATURE_HEADER } from '../message.ts'
 import type { Receiver } from '../receiver.ts'
+import { type BodyRead, SIGNATURE_HEADER } from '../request.ts'
 import { discardRest, isEmpty, lengthHeader, type NodeReadable, type NodeRequest, readStream, wasRead } from './node.ts'
 
 /** The members of a Fastify request that the plugin uses. */

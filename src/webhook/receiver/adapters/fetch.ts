@@ -1,6 +1,6 @@
 import { hasMethod, typeName } from '../../../shared/type-checks.ts'
-import { BodyCollector, type BodyLimits, type BodyRead, SIGNATURE_HEADER } from '../message.ts'
 import type { Receiver } from '../receiver.ts'
+import { BodyCollector, type BodyLimits, type BodyRead, SIGNATURE_HEADER } from '../request.ts'
 
 /** The context of a runtime, such as `ctx` of Workers. `waitUntil` keeps the runtime alive after the response. */
 export interface WaitUntilContext {

@@ -1,6 +1,5 @@
-import { type BodyRead, SIGNATURE_HEADER, wholeBody } from '../message.ts'
-import type { Receiver, RequestLimits } from '../receiver.ts'
-import type { WebhookResponse } from '../responses.ts'
+import type { Receiver, RequestLimits, WebhookResponse } from '../receiver.ts'
+import { type BodyRead, SIGNATURE_HEADER, wholeBody } from '../request.ts'
 
 /**
  * The members of an event that the receiver uses. Events of API Gateway REST (payload 1.0) and HTTP APIs (1.0 and 2.0),

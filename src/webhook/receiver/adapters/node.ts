@@ -1,6 +1,7 @@
 import { startTimer } from '../../../shared/timers.ts'
 import { typeName } from '../../../shared/type-checks.ts'
-import type { Deadline } from '../deadline.ts'
+import type { Receiver, WebhookResponse } from '../receiver.ts'
+import type { Deadline } from '../request.ts'
 import {
   BodyCollector,
   type BodyFailure,
@@ -9,9 +10,7 @@ import {
   rawBytes,
   SIGNATURE_HEADER,
   wholeBody,
-} from '../message.ts'
-import type { Receiver } from '../receiver.ts'
-import type { WebhookResponse } from '../responses.ts'
+} from '../request.ts'
 
 /** The members of a Node readable stream that the receiver uses. Projects without Node's types can compile this type. */
 export interface NodeReadable {

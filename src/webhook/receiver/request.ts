@@ -10,10 +10,9 @@ import {
   toKeys,
   type WebhookSecret,
 } from '../verify/signature.ts'
-import { type Deadline, LATE } from './deadline.ts'
 import type { ReceiverSettings } from './options.ts'
+import type { WebhookRejectionReason } from './receiver.ts'
 import type { ReceiverReports } from './reports.ts'
-import type { WebhookRejectionReason } from './responses.ts'
 
 /** The header of the signature. See "Signature" in docs/the-service.md. */
 export const SIGNATURE_HEADER = 'x-service-signature'
@@ -94,13 +93,54 @@ export async function readMessage(
   return { ok: true, message: { event: decoded.event, rawBody: body.bytes, secretIndex } }
 }
 
-async function callSecret(
-  source: Extract<ReceiverSettings['secret'], () => unknown>,
-  deadline: Deadline,
-): Promise<WebhookSecret> {
-  const secret = await deadline.meet((async () => source())())
+async function callSecret(source: () => unknown, deadline: Deadline): Promise<WebhookSecret> {
+  const secret = await deadline.meet((async () => source() as WebhookSecret)())
   if (secret !== LATE) return secret
   throw new Error(`The secret function did not settle within ${deadline.delayMs} ms of the request.`)
+}
+
+/** The result of {@link Deadline.meet} when the time is up. */
+export const LATE: unique symbol = Symbol('late')
+
+/** The time limit of one request. Its timer keeps a Node process alive, so call `clear()` in a `finally`. */
+export class Deadline {
+  /** The time limit in milliseconds. */
+  readonly delayMs: number
+  readonly #at: number
+  readonly #timer: ReturnType<typeof setTimeout>
+  readonly #late = Promise.withResolvers<typeof LATE>()
+  #fired = false
+
+  constructor(delayMs: number) {
+    this.delayMs = delayMs
+    this.#at = performance.now() + delayMs
+    this.#timer = setTimeout(() => this.#onLate(), Math.max(0, delayMs))
+  }
+
+  /** Whether the time is up. Checks the clock too, because a blocked event loop delays timers. */
+  get passed(): boolean {
+    return this.#fired || performance.now() >= this.#at
+  }
+
+  /** Calls `callback` when the time is up. */
+  onPassed(callback: () => void): void {
+    void this.#late.promise.then(callback)
+  }
+
+  /** Resolves like `promise`, or to `LATE` when the time is up first. Ignores a later rejection. */
+  meet<T>(promise: PromiseLike<T>): Promise<T | typeof LATE> {
+    if (this.passed) this.#onLate()
+    return Promise.race([this.#late.promise, promise])
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer)
+  }
+
+  #onLate(): void {
+    this.#fired = true
+    this.#late.resolve(LATE)
+  }
 }
 
 const OBJECT_STREAM =
