@@ -7,7 +7,7 @@ import {
   type UserActivity,
 } from '../schemas/user-activity.ts'
 import type { Issue } from '../shared/issue.ts'
-import { isWellFormed, parseJson } from '../shared/text.ts'
+import { parseJson } from '../shared/text.ts'
 import { isRecord } from '../shared/type-checks.ts'
 import { checkSignature, type RawBody, type SignatureHeader, type WebhookSecret } from './verify/signature.ts'
 
@@ -157,7 +157,7 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true })
 function toText(body: string | Uint8Array): string | undefined {
   if (typeof body === 'string') {
     // A lone surrogate was hashed as U+FFFD, so the signature belongs to another text.
-    if (!isWellFormed(body)) return undefined
+    if (!body.isWellFormed()) return undefined
     return body.charCodeAt(0) === 0xfeff ? body.slice(1) : body
   }
   try {
@@ -180,32 +180,22 @@ const TEST_MESSAGE = Symbol.for('campaign-client.test-message')
 function toEvent(message: Record<string, unknown> & { id: string }): WebhookEvent {
   const { scope, type, activity, issues } = readUserActivity(message)
   const { id } = message
-  // Each kind has its own branch, because TypeScript can't narrow by a discriminant two levels down.
-  if (activity?.event.type === 'action_completed') {
-    const payload = activity as UserActivity<ActionCompletedActivity>
-    const event: WebhookEvent = {
-      kind: 'action_completed',
+  if (activity === undefined) {
+    return {
+      kind: 'unknown',
       id,
-      scope: payload.scope,
-      type: 'action_completed',
-      payload,
+      ...(scope !== undefined && { scope }),
+      ...(type !== undefined && { type }),
+      payload: message,
       issues,
     }
-    // Not enumerable, so that events can be compared and logged.
-    return hasTestFields(message) ? Object.defineProperty(event, TEST_MESSAGE, { value: true }) : event
   }
-  if (activity?.event.type === 'quest_completed') {
-    const payload = activity as UserActivity<QuestCompletedActivity>
-    return { kind: 'quest_completed', id, scope: payload.scope, type: 'quest_completed', payload, issues }
-  }
-  return {
-    kind: 'unknown',
-    id,
-    ...(scope !== undefined && { scope }),
-    ...(type !== undefined && { type }),
-    payload: message,
-    issues,
-  }
+  const kind = activity.event.type
+  // TypeScript can't narrow `activity` by a discriminant two levels down.
+  const event = { kind, id, scope: activity.scope, type: kind, payload: activity, issues } as WebhookEvent
+  // Not enumerable, so that events can be compared and logged.
+  if (kind === 'action_completed' && hasTestFields(message)) Object.defineProperty(event, TEST_MESSAGE, { value: true })
+  return event
 }
 
 /**

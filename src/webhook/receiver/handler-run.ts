@@ -87,10 +87,10 @@ export class HandlerRun {
       return 'handled'
     } catch (error) {
       if (error instanceof DiscardEvent) return 'discarded'
-      const { abortReason } = lease
-      // The lease has reported its abort reason already.
-      if (abortReason === undefined || error !== abortReason) reportError(this.#delivery, error, 'handle')
-      return abortReason === undefined ? 'failed' : 'interrupted'
+      const { aborted, reason } = lease.signal
+      // The lease has reported its reason already.
+      if (!aborted || error !== reason) reportError(this.#delivery, error, 'handle')
+      return aborted ? 'interrupted' : 'failed'
     }
   }
 }
@@ -119,7 +119,6 @@ class Lease {
   /** When the pending extension was sent; `undefined` if none is pending. */
   #pendingSince: number | undefined
   #cancelTimer: () => void = () => {}
-  #abortReason: LeaseError | undefined
   #ended = false
 
   constructor(delivery: ClaimedDelivery, limit: RunLimit) {
@@ -136,11 +135,6 @@ class Lease {
     return this.#controller.signal
   }
 
-  /** Why the handler had to stop, or `undefined`. */
-  get abortReason(): LeaseError | undefined {
-    return this.#abortReason
-  }
-
   /** Stops extending, because the handler has ended. */
   end(): void {
     this.#ended = true
@@ -151,7 +145,6 @@ class Lease {
   abort(reason: LeaseError): void {
     if (this.#ended) return
     this.end()
-    this.#abortReason = reason
     reportError(this.#delivery, reason, reason.code === 'lease_lost' ? 'extend' : 'handle')
     this.#controller.abort(reason)
   }

@@ -74,12 +74,12 @@ const DEFAULT_RETRY_AFTER_SECONDS = 5
 
 const HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' }
 
-/** Responses after which the service does not retry. */
-const ACCEPTED: Readonly<Record<'handled' | 'discarded' | 'duplicate', WebhookResponse>> = {
-  handled: { status: 200, headers: HEADERS, body: '{"ok":true,"result":"handled"}' },
-  discarded: { status: 200, headers: HEADERS, body: '{"ok":true,"result":"discarded"}' },
-  duplicate: { status: 200, headers: HEADERS, body: '{"ok":true,"result":"duplicate"}' },
-}
+/** Returns a response after which the service does not retry. */
+const accepted = (result: 'handled' | 'discarded' | 'duplicate'): WebhookResponse => ({
+  status: 200,
+  headers: HEADERS,
+  body: JSON.stringify({ ok: true, result }),
+})
 
 /** Limits of one request. Times are in milliseconds from its arrival. */
 export interface RequestLimits {
@@ -162,7 +162,7 @@ export class Receiver {
       if (claim.state === 'busy') return this.#reject('busy', { id, retryMs: claim.retryMs })
       if (claim.state === 'done') {
         reports.handled(event, 'duplicate', performance.now() - arrivedAt, 0)
-        return ACCEPTED.duplicate
+        return accepted('duplicate')
       }
       if (this.#closed) {
         await deadline.meet(track(this.#work, releaseDelivery(claim.claimed).settled))
@@ -180,7 +180,7 @@ export class Receiver {
       const isLate = await this.#isLate(run, deadline, arrivedAt, limits)
       const { outcome } = run
       // Even if the store could not record the success: any other response would cause a retry, and run the handler again.
-      if (outcome === 'handled' || outcome === 'discarded') return ACCEPTED[outcome]
+      if (outcome === 'handled' || outcome === 'discarded') return accepted(outcome)
       if (isLate) return this.#reject('past_deadline', { id })
       if (outcome === 'failed') return this.#reject('handler_failed', { id })
       return this.#reject(this.#closed ? 'closing' : 'busy', { id })
@@ -205,7 +205,10 @@ export class Receiver {
     this.#reports.rejected({ ...details, reason, status })
     const headers: Record<string, string> = { ...HEADERS }
     if (status === 405) headers.allow = 'POST'
-    if (status === 503) headers['retry-after'] = String(retryAfterSeconds(retryMs))
+    if (status === 503) {
+      const isKnown = retryMs !== undefined && Number.isFinite(retryMs)
+      headers['retry-after'] = String(isKnown ? Math.max(1, Math.ceil(retryMs / 1000)) : DEFAULT_RETRY_AFTER_SECONDS)
+    }
     return { status, headers, body: JSON.stringify({ ok: false, error: PUBLIC_ERROR[status] }) }
   }
 
@@ -255,11 +258,6 @@ export class Receiver {
   async #idle(): Promise<void> {
     while (this.#work.length + this.#responses.length > 0) await Promise.allSettled([...this.#work, ...this.#responses])
   }
-}
-
-function retryAfterSeconds(retryMs = Number.NaN): number {
-  if (!Number.isFinite(retryMs)) return DEFAULT_RETRY_AFTER_SECONDS
-  return Math.max(1, Math.ceil(retryMs / 1000))
 }
 
 /** Resolves when the handler has ended, and its delivery is completed or released, or all attempts have failed. */

@@ -1,5 +1,5 @@
 import { WebhookError } from '../../errors/webhook-errors.ts'
-import { ByteChunks } from '../../shared/byte-chunks.ts'
+import type { ByteChunks } from '../../shared/byte-chunks.ts'
 import { diagnoseHeader, diagnoseWebhook, type Finding, finding } from '../diagnose.ts'
 import { decodeMessage, type WebhookEvent } from '../event.ts'
 import {
@@ -146,24 +146,11 @@ export class Deadline {
 const OBJECT_STREAM =
   'The chunks of the request stream are neither bytes nor text: a middleware replaced the stream before the receiver.'
 
-/** Collects the chunks of a body, and refuses the chunk that exceeds the limit. */
-export class BodyCollector {
-  readonly #chunks: ByteChunks
-
-  constructor(maxBytes: number) {
-    this.#chunks = new ByteChunks(maxBytes)
-  }
-
-  /** Adds a chunk. After a failure, stop reading. */
-  add(chunk: unknown): BodyFailure | undefined {
-    const bytes = rawBytes(chunk)
-    if (bytes === undefined) return { ok: false, reason: 'body_not_raw', detail: OBJECT_STREAM }
-    return this.#chunks.add(bytes) ? undefined : { ok: false, reason: 'too_large' }
-  }
-
-  bytes(): Uint8Array {
-    return this.#chunks.concat()
-  }
+/** Adds a chunk to a body. After a failure, stop reading. */
+export function addChunk(body: ByteChunks, chunk: unknown): BodyFailure | undefined {
+  const bytes = rawBytes(chunk)
+  if (bytes === undefined) return { ok: false, reason: 'body_not_raw', detail: OBJECT_STREAM }
+  return body.add(bytes) ? undefined : { ok: false, reason: 'too_large' }
 }
 
 /** Returns the bytes of a chunk or of a whole body, or `undefined` when the value is neither text nor bytes. */

@@ -285,7 +285,6 @@ const QUERY_FAILED =
 /** The SQLSTATE of every query after a failed query in the same transaction. */
 const IN_FAILED_SQL_TRANSACTION = '25P02'
 
-/** Returns the SQL statements of a store. */
 export function statements(tableName: string, runOnceRetainMs: number) {
   const table = quotedTable(tableName)
   const hash = "sha256(convert_to($1::text, 'UTF8'))"

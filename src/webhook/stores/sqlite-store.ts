@@ -182,44 +182,39 @@ export function sqliteStore(
     async claim(key, leaseMs): Promise<ClaimResult> {
       const token = crypto.randomUUID()
       const values = [requireKey(key), token, requireMilliseconds('leaseMs', leaseMs)]
-      return connection.transaction((db) => {
-        if (db.change(sql.claim, ...values) > 0) return { state: 'claimed', token }
-        const current = db.find(sql.current, key)
+      return connection.transaction(() => {
+        if (connection.change(sql.claim, ...values) > 0) return { state: 'claimed', token }
+        const current = connection.find(sql.current, key)
         if (current === undefined) throw new Error(notStored('sqliteStore'))
         return current[0] === 'done' ? { state: 'done' } : { state: 'busy', retryMs: Number(current[1]) }
       })
     },
 
     async extend(key, token, leaseMs) {
-      const values = [requireMilliseconds('leaseMs', leaseMs), requireKey(key), token]
-      return connection.transaction((db) => db.change(sql.extend, ...values) > 0)
+      return (await connection.run(sql.extend, requireMilliseconds('leaseMs', leaseMs), requireKey(key), token)) > 0
     },
 
     async complete(key, token, retainMs) {
-      const values = [requireKey(key), token, requireMilliseconds('retainMs', retainMs)]
-      return connection.transaction((db) => db.change(sql.complete, ...values) > 0)
+      return (await connection.run(sql.complete, requireKey(key), token, requireMilliseconds('retainMs', retainMs))) > 0
     },
 
     async release(key, token) {
-      const values = [requireKey(key), token]
-      await connection.transaction((db) => db.change(sql.release, ...values))
+      await connection.run(sql.release, requireKey(key), token)
     },
 
     async runOnce<Result>(key: string, apply: (db: SqliteDatabase) => Result): Promise<RunOnceResult<Result>> {
       requireKey(key)
       if (Object.prototype.toString.call(apply) === '[object AsyncFunction]') throw new TypeError(NOT_SYNCHRONOUS)
-      return connection.transaction((db): RunOnceResult<Result> => {
-        if (db.change(sql.runOnce, key) === 0) {
-          if (db.find(sql.hasRun, key) === undefined) throw new Error(notStored('sqliteStore'))
-          return { ran: false }
-        }
-        return { ran: true, result: db.callSynchronously(apply) }
+      return connection.transaction((): RunOnceResult<Result> => {
+        if (connection.change(sql.runOnce, key) > 0) return { ran: true, result: connection.callSynchronously(apply) }
+        if (connection.find(sql.hasRun, key) === undefined) throw new Error(notStored('sqliteStore'))
+        return { ran: false }
       })
     },
 
     async prune(limit = 1000) {
       requireLimit(limit)
-      return connection.transaction((db) => db.change(sql.prune, limit))
+      return connection.run(sql.prune, limit)
     },
 
     close: () => connection.close(),
@@ -256,8 +251,13 @@ class StoreConnection {
     this.#table = table
   }
 
+  /** Runs one statement in its own transaction. Returns the number of rows that it changed. */
+  run(statement: string, ...values: SqliteValue[]): Promise<number> {
+    return this.transaction(() => this.change(statement, ...values))
+  }
+
   /** Runs `work` in a transaction: committed when it returns, rolled back when it throws. Waits while another connection writes. */
-  async transaction<Result>(work: (connection: StoreConnection) => Result): Promise<Result> {
+  async transaction<Result>(work: () => Result): Promise<Result> {
     const end = performance.now() + MAX_BUSY_MS
     for (let waitMs = 5; ; waitMs = Math.min(2 * waitMs, MAX_WAIT_MS)) {
       try {
@@ -270,11 +270,11 @@ class StoreConnection {
     }
   }
 
-  #transact<Result>(work: (connection: StoreConnection) => Result): Result {
+  #transact<Result>(work: () => Result): Result {
     const database = this.#open()
     this.#executeAtOnce('BEGIN IMMEDIATE')
     try {
-      const result = work(this)
+      const result = work()
       this.#executeAtOnce('COMMIT')
       return result
     } catch (error) {
@@ -374,7 +374,6 @@ function openFile(path: string, table: string): SqliteDatabase {
   }
 }
 
-/** Returns the SQL statements of a store. */
 function statements(table: string, runOnceRetainMs: number) {
   const now = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
   const fromNow = (ms: string) => `${now} + CAST(${ms} AS INTEGER)`

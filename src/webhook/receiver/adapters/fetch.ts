@@ -1,6 +1,7 @@
+import { ByteChunks } from '../../../shared/byte-chunks.ts'
 import { hasMethod, typeName } from '../../../shared/type-checks.ts'
 import type { Receiver } from '../receiver.ts'
-import { BodyCollector, type BodyLimits, type BodyRead, SIGNATURE_HEADER } from '../request.ts'
+import { addChunk, type BodyLimits, type BodyRead, SIGNATURE_HEADER } from '../request.ts'
 
 /** The context of a runtime, such as `ctx` of Workers. `waitUntil` keeps the runtime alive after the response. */
 export interface WaitUntilContext {
@@ -13,7 +14,13 @@ export type FetchHandler = (request: Request, context?: WaitUntilContext | objec
 
 export function fetchAdapter(receiver: Receiver): FetchHandler {
   return async (request, context) => {
-    requireRequest(request)
+    // Checks the members, because `instanceof` fails for a `Request` of another realm or of a polyfill.
+    if (typeof request?.method !== 'string' || typeof request.headers?.get !== 'function') {
+      throw new TypeError(
+        `receiver.fetch takes a Request of the fetch API, and got ${typeName(request)}. Hono: context.req.raw; ` +
+          'node:http, Express and Nest: receiver.node(req, res).',
+      )
+    }
     return receiver.accept(
       {
         method: request.method,
@@ -26,15 +33,6 @@ export function fetchAdapter(receiver: Receiver): FetchHandler {
       ({ status, headers, body }) => new Response(body, { status, headers }),
     )
   }
-}
-
-/** Checks the members, because `instanceof` fails for a `Request` of another realm or of a polyfill. */
-function requireRequest(request: Partial<Request> | undefined): void {
-  if (typeof request?.method === 'string' && typeof request.headers?.get === 'function') return
-  throw new TypeError(
-    `receiver.fetch takes a Request of the fetch API, and got ${typeName(request)}. Hono: context.req.raw; ` +
-      'node:http, Express and Nest: receiver.node(req, res).',
-  )
 }
 
 async function readRequestBody(request: Request, { maxBytes, deadline }: BodyLimits): Promise<BodyRead> {
@@ -51,13 +49,13 @@ async function readRequestBody(request: Request, { maxBytes, deadline }: BodyLim
   const reader = request.body.getReader()
   const cancel = (): void => void reader.cancel().catch(() => {})
   deadline.onPassed(cancel)
-  const collector = new BodyCollector(maxBytes)
+  const body = new ByteChunks(maxBytes)
   try {
     for (;;) {
       const { done, value } = await reader.read()
       if (deadline.passed) return { ok: false, reason: 'body_timeout' }
-      if (done) return { ok: true, bytes: collector.bytes() }
-      const failure = collector.add(value)
+      if (done) return { ok: true, bytes: body.concat() }
+      const failure = addChunk(body, value)
       if (failure) {
         cancel()
         return failure

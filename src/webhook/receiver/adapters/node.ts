@@ -1,12 +1,13 @@
+import { ByteChunks } from '../../../shared/byte-chunks.ts'
 import { startTimer } from '../../../shared/timers.ts'
 import { typeName } from '../../../shared/type-checks.ts'
-import type { Receiver, WebhookResponse } from '../receiver.ts'
-import type { Deadline } from '../request.ts'
+import type { Receiver } from '../receiver.ts'
 import {
-  BodyCollector,
+  addChunk,
   type BodyFailure,
   type BodyLimits,
   type BodyRead,
+  type Deadline,
   rawBytes,
   SIGNATURE_HEADER,
   wholeBody,
@@ -73,8 +74,13 @@ export function nodeAdapter(receiver: Receiver): NodeHandler {
         contentLength: lengthHeader(request),
         readBody: (limits) => readNodeBody(request, limits),
       },
-      (result) => {
-        send(response, result)
+      ({ status, headers, body }) => {
+        // A framework with its own timeout may have responded before.
+        if (!response.headersSent) {
+          response.statusCode = status
+          for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+          response.end(body)
+        }
         discardRest(request)
       },
     )
@@ -98,26 +104,20 @@ export function lengthHeader({ headers }: Pick<NodeRequest, 'headers'>): string 
   return typeof length === 'string' ? length : undefined
 }
 
-function send(response: NodeResponse, { status, headers, body }: WebhookResponse): void {
-  // A framework with its own timeout may have responded before.
-  if (response.headersSent) return
-  response.statusCode = status
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
-  response.end(body)
-}
-
 /**
  * Reads the body from the stream. Uses `req.rawBody` or `req.body` only when the stream was read before or is empty:
  * body-parser of Express 4 sets `req.body` to an empty object even if it did not read the body.
  */
 async function readNodeBody(request: NodeRequest, limits: BodyLimits): Promise<BodyRead> {
-  if (isUnread(request)) {
+  const { readableDidRead, readableEnded, readableFlowing, destroyed } = request
+  if (readableDidRead === false && readableEnded !== true && destroyed !== true) {
     const read = await readStream(request, limits)
     // Some platforms provide the body in a property, and an empty stream.
     const stored = read.ok && read.bytes.byteLength === 0 ? storedBytes(request) : undefined
     return stored === undefined ? read : wholeBody(stored, limits.maxBytes)
   }
-  if (isBeingRead(request)) {
+  // Other code is reading the stream.
+  if (readableFlowing === true && readableEnded === false && destroyed !== true) {
     const failure = await waitForEnd(request, limits.deadline)
     if (failure) return failure
   }
@@ -160,47 +160,28 @@ export function wasRead(stream: NodeReadable): boolean {
   return stream.readableDidRead === true || stream.readableEnded === true
 }
 
-/** Whether nothing was read from the stream. False if the object does not have `readableDidRead`. */
-function isUnread(stream: NodeReadable): boolean {
-  return stream.readableDidRead === false && stream.readableEnded !== true && stream.destroyed !== true
-}
-
-/** Whether other code is reading the stream. */
-function isBeingRead(stream: NodeReadable): boolean {
-  return stream.readableFlowing === true && stream.readableEnded === false && stream.destroyed !== true
-}
-
-/**
- * Waits until the stream has ended.
- *
- * @param onData - receives each chunk; returns a failure to stop waiting
- */
-function waitForEnd(
-  stream: NodeReadable,
-  deadline: Deadline,
-  onData?: (chunk: unknown) => BodyFailure | undefined,
-): Promise<BodyFailure | undefined> {
+/** Waits until the stream has ended. `body` receives its chunks. */
+function waitForEnd(stream: NodeReadable, deadline: Deadline, body?: ByteChunks): Promise<BodyFailure | undefined> {
   return new Promise((resolve) => {
-    const onAborted = (): void => stop({ ok: false, reason: 'body_aborted' })
-    const listeners: [event: string, listener: (...values: unknown[]) => void][] = [
-      ['end', () => stop(undefined)],
-      ['error', onAborted],
-      ['aborted', onAborted],
-      ['close', onAborted],
-    ]
-    if (onData) {
-      const onChunk = (chunk: unknown): void => {
-        const failure = onData(chunk)
-        if (failure) stop(failure)
-      }
-      listeners.push(['data', onChunk])
-    }
-    function stop(failure: BodyFailure | undefined): void {
-      for (const [event, listener] of listeners) stream.removeListener(event, listener)
+    const stop = (failure?: BodyFailure): void => {
+      for (const [event, listener] of Object.entries(listeners)) stream.removeListener(event, listener)
       resolve(failure)
     }
+    const onAborted = (): void => stop({ ok: false, reason: 'body_aborted' })
+    const listeners: Record<string, (chunk: unknown) => void> = {
+      end: () => stop(),
+      error: onAborted,
+      aborted: onAborted,
+      close: onAborted,
+    }
+    if (body) {
+      listeners.data = (chunk) => {
+        const failure = addChunk(body, chunk)
+        if (failure) stop(failure)
+      }
+    }
     deadline.onPassed(() => stop({ ok: false, reason: 'body_timeout' }))
-    for (const [event, listener] of listeners) stream.on(event, listener)
+    for (const [event, listener] of Object.entries(listeners)) stream.on(event, listener)
   })
 }
 
@@ -226,10 +207,10 @@ export async function readStream(stream: NodeReadable, { maxBytes, deadline }: B
   stream.on('error', () => {})
   // A destroyed stream emits no events.
   if (stream.destroyed) return { ok: false, reason: 'body_aborted' }
-  const collector = new BodyCollector(maxBytes)
-  const ended = waitForEnd(stream, deadline, (chunk) => collector.add(chunk))
+  const body = new ByteChunks(maxBytes)
+  const ended = waitForEnd(stream, deadline, body)
   startReading(stream)
-  return (await ended) ?? { ok: true, bytes: collector.bytes() }
+  return (await ended) ?? { ok: true, bytes: body.concat() }
 }
 
 const MAX_REST_BYTES = 1_048_576
