@@ -30,8 +30,8 @@ export interface PostgresOptions {
   /** The function of the package that uses the database, for messages: `'postgresStore'`. */
   readonly name: string
   /**
-   * The time limit of each statement of the package, in milliseconds. A connection that takes longer is closed (`pg`), or no
-   * longer waited for (`postgres`, which cannot close a single connection).
+   * The time limit of each statement, in milliseconds. Then a connection of `pg` is closed. `postgres` cannot close a single
+   * connection.
    */
   readonly statementTimeoutMs: number
 }
@@ -46,11 +46,10 @@ export class SilentConnectionError extends Error {
   }
 }
 
-/** The error of a function of `runOnce` that exceeds its time limit. */
 export const tookTooLong = (maxRunMs: number): Error =>
   new Error(`the function of runOnce took longer than ${maxRunMs} ms (maxRunMs), so nothing was committed`)
 
-/** The error of a query after the end of its transaction. Another transaction may already use the connection. */
+/** The message of the error when `tx` is used too late. Another transaction may already use the connection. */
 export const ENDED =
   'the transaction of runOnce has ended: await everything that you write through tx before your function returns'
 

@@ -52,7 +52,7 @@ async function requireUnchangedText({ query }: PostgresDatabase, { name }: Postg
   )
 }
 
-/** The semaphore is a property of the pool: the ESM and the CommonJS copy of the package may use the same pool. */
+/** The semaphore is a property of the pool, because the ESM and the CommonJS copy of this package may use the same pool. */
 const TRANSACTIONS = Symbol.for('campaign-client.transactions')
 
 /**

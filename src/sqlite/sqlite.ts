@@ -75,7 +75,7 @@ const PROBLEMS: Readonly<Record<number, SqliteProblem>> = {
 }
 const NAMES: ReadonlySet<string> = new Set(Object.values(PROBLEMS))
 
-/** Returns the problem of an error of node:sqlite or better-sqlite3; `undefined` for any other error. */
+/** Returns the problem that an error of node:sqlite or better-sqlite3 reports; `undefined` for any other error. */
 export function sqliteProblem(error: unknown): SqliteProblem | undefined {
   if (!(error instanceof Error)) return undefined
   const { code, errcode } = error as { code?: unknown; errcode?: unknown }

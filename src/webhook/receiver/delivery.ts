@@ -47,9 +47,7 @@ export interface StoreCall {
 const MAX_KEY_LENGTH = 512
 
 /**
- * Returns the key of a delivery in the store: the endpoint and the id of the message.
- *
- * The key is a JSON array, so that different pairs never have the same key. JSON escapes NUL and lone surrogates, which
+ * Returns the store's key for a message. A JSON array keeps different pairs apart, and escapes NUL and lone surrogates, which
  * some databases refuse. A key that would be too long is replaced by a digest. Its array has three elements instead of two,
  * so that it never equals a short key.
  */
@@ -97,7 +95,6 @@ async function releaseLateClaim(response: Promise<ClaimResult>, delivery: Delive
   }
 }
 
-/** Records a delivery as done. */
 export function completeDelivery(delivery: ClaimedDelivery): StoreCall {
   const { store, retainMs } = delivery.settings
   const complete = () => store.complete(delivery.key, delivery.token, retainMs)
@@ -156,12 +153,10 @@ function callWithRetries<Result>(
   return { firstAttempt: firstAttempt.promise, settled: settle() }
 }
 
-/** Passes an error to `onError`. */
 export function reportError({ reports, message }: Delivery, error: unknown, stage: WebhookErrorStage): void {
   reports.error(error, stage, message.event.id)
 }
 
-/** Returns the error for a store that does not respond. */
 export const noResponse = (method: keyof DeliveryStore, delayMs: number): Error =>
   new Error(`The delivery store's ${method}() did not respond within ${Math.round(delayMs)} ms.`)
 

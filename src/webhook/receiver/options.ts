@@ -78,7 +78,7 @@ export interface WebhookHandled {
   endpoint: string
   /** How the handler ended. */
   outcome: WebhookHandledOutcome
-  /** From the arrival of the request to the start of the handler, in milliseconds. */
+  /** The time from the request's arrival to the handler's start, in milliseconds. */
   waitedMs: number
   /** The running time of the handler in milliseconds; 0 for a duplicate. */
   ranMs: number
@@ -127,8 +127,8 @@ export interface WebhookReceiverOptions {
    */
   endpoint: string
   /**
-   * The secret of the endpoint, or a list of one to five secrets while you replace it. It can also be a function that
-   * returns the secret or the list, or a promise of them. The function is called for every message.
+   * The endpoint's secret, or a list of one to five secrets while you replace it; or a function that returns the secret or
+   * the list, or a promise of them. The function is called for every message.
    */
   secret: WebhookSecret | (() => WebhookSecret | PromiseLike<WebhookSecret>)
   /**
@@ -180,7 +180,7 @@ export interface WebhookReceiverOptions {
    */
   retainMs?: number | undefined
   /**
-   * What happens to a message of kind `unknown` that has `issues`: it lacks a required field, its `scope` or its
+   * How to handle a message of kind `unknown` that has `issues`: it lacks a required field, its `scope` or its
    * `event.type`. With `'handle'`, your handler receives it with `kind: 'unknown'`. With `'retry'`, the response is 500 and
    * the message is not claimed. The service then retries, and finally records the message as undelivered.
    *

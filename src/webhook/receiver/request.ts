@@ -20,7 +20,6 @@ export const SIGNATURE_HEADER = 'x-service-signature'
 /** A request, independent of the framework. */
 export interface InboundRequest {
   method: string
-  /** The values of the signature header. */
   signature: SignatureHeader
   /** The Content-Length header. Absent if the body is already in memory. */
   contentLength?: string | null | undefined
@@ -35,7 +34,6 @@ export interface BodyLimits {
   deadline: Deadline
 }
 
-/** The result of reading a body. */
 export type BodyRead = { ok: true; bytes: Uint8Array } | BodyFailure
 
 export type BodyFailure =
@@ -108,13 +106,19 @@ export class Deadline {
   readonly delayMs: number
   readonly #at: number
   readonly #timer: ReturnType<typeof setTimeout>
-  readonly #late = Promise.withResolvers<typeof LATE>()
+  readonly #callbacks: (() => void)[] = []
   #fired = false
 
   constructor(delayMs: number) {
     this.delayMs = delayMs
     this.#at = performance.now() + delayMs
-    this.#timer = setTimeout(() => this.#onLate(), Math.max(0, delayMs))
+    this.#timer = setTimeout(
+      () => {
+        this.#fired = true
+        for (const callback of this.#callbacks) callback()
+      },
+      Math.max(0, delayMs),
+    )
   }
 
   /** Whether the time is up. Checks the clock too, because a blocked event loop delays timers. */
@@ -124,22 +128,20 @@ export class Deadline {
 
   /** Calls `callback` when the time is up. */
   onPassed(callback: () => void): void {
-    void this.#late.promise.then(callback)
+    this.#callbacks.push(callback)
   }
 
   /** Resolves like `promise`, or to `LATE` when the time is up first. Ignores a later rejection. */
   meet<T>(promise: PromiseLike<T>): Promise<T | typeof LATE> {
-    if (this.passed) this.#onLate()
-    return Promise.race([this.#late.promise, promise])
+    return new Promise((resolve, reject) => {
+      this.onPassed(() => resolve(LATE))
+      promise.then(resolve, reject)
+      if (this.passed) resolve(LATE)
+    })
   }
 
   clear(): void {
     clearTimeout(this.#timer)
-  }
-
-  #onLate(): void {
-    this.#fired = true
-    this.#late.resolve(LATE)
   }
 }
 
@@ -159,7 +161,6 @@ export function rawBytes(body: unknown): Uint8Array | undefined {
   return isUint8Array(body) ? body : undefined
 }
 
-/** Checks the length of a body that was read as a whole. */
 export function wholeBody(bytes: Uint8Array, maxBytes: number): BodyRead {
   return bytes.byteLength > maxBytes ? { ok: false, reason: 'too_large' } : { ok: true, bytes }
 }

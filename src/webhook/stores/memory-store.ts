@@ -29,10 +29,9 @@ interface Entry {
 }
 
 /**
- * Creates a delivery store in the memory of one process: the default of a receiver.
- *
- * It recognises duplicates that reach the same process, and is empty after a restart. Every process or isolate has its own
- * store. Use it in tests. In production, use `sqliteStore` on one machine, `postgresStore` or `redisStore` on several.
+ * Creates a delivery store in memory, which is the default of a receiver. It recognises duplicates that reach the same process
+ * or isolate, and is empty after a restart. Use it in tests. In production, use `sqliteStore` on one machine, `postgresStore`
+ * or `redisStore` on several.
  *
  * At `maxEntries`, the store removes the deliveries that were completed first, and expired claims. A message whose record
  * was removed is handled again when it is sent again. Current claims are never removed. When all entries are current

@@ -56,7 +56,7 @@ const rules = (): OptionRules<PostgresStoreOptions> => ({
 })
 
 const DEFAULT_TABLE = 'campaign_deliveries'
-/** A healthy database responds in milliseconds. After this time, a connection counts as lost. */
+/** A healthy database responds in milliseconds. */
 const STATEMENT_TIMEOUT_MS = 3_000
 /** Another claim may be released between two statements. Then the claim is tried again. */
 const MAX_CLAIMS = 3
@@ -77,20 +77,17 @@ export interface PostgresStore<Transaction> extends DeliveryStore {
    * ```
    *
    * Pass the `key` that the handler receives. It includes the endpoint. If two endpoints do the same work for the same
-   * message, pass `event.id`. Keys of `runOnce` are separate from the claims of the receiver.
+   * message, pass `event.id`. Claims have their own keys.
    *
    * For `runOnceRetainMs` after the commit, a call with the same key resolves to `{ ran: false }` without calling `apply`:
-   * the work is done, so let the handler return normally. A concurrent call with the same key waits, and runs `apply` if
-   * the first call was rolled back. It waits 3 s at most, and then rejects. Do not call `runOnce` within `apply`: it may wait
-   * for itself.
+   * the work is done, so let the handler return normally. A concurrent call with the same key waits for up to 3 s, and runs
+   * `apply` if the first call was rolled back. Do not call `runOnce` within `apply`: it may wait for itself.
    *
-   * Only writes through `tx` take effect exactly once: a rollback does not recall a mail that `apply` sent. Do not commit or
-   * roll back in `apply`; throw to roll back. `tx` cannot be used after `apply` has ended. The isolation level is READ
-   * COMMITTED.
+   * Only writes through `tx` take effect exactly once: a rollback does not recall a mail that `apply` sent. Throw to roll
+   * back. `tx` cannot be used after `apply` has ended. The isolation level is READ COMMITTED.
    *
-   * Each call uses one connection of the pool while it runs or waits for its key. With three connections or more (`max`),
-   * one connection is reserved for claims, extensions and completions, and further calls wait in order. Set
-   * `idle_in_transaction_session_timeout`: otherwise a process that hangs in `apply` blocks its key.
+   * Each call holds one connection. If the pool has three or more (`max`), one is reserved for claims, extensions and
+   * completions, and further calls wait in order.
    *
    * @param key - a non-empty string without NUL and lone surrogates
    * @param apply - receives the client of the transaction: the `PoolClient` of `pg`, the transaction's `sql` of `postgres`
@@ -120,9 +117,8 @@ export interface PostgresStore<Transaction> extends DeliveryStore {
 }
 
 /**
- * Returns the SQL statement that creates the table of `postgresStore`, for a migration or for the start of your program. The
- * statement does nothing when the table exists. Several processes may run it at once. It needs the right to create tables
- * only when the table does not exist.
+ * Returns the SQL statement that creates the table of `postgresStore`, for a migration or the start of your program. It does
+ * nothing when the table exists, and then needs no right to create tables. Several processes may run it at once.
  *
  * Requires PostgreSQL 11 or newer. The schema of a qualified name must exist.
  *
@@ -157,27 +153,17 @@ export function postgresSchema(table: string = DEFAULT_TABLE): string {
  * Creates a delivery store in PostgreSQL 11 or newer, for receivers on several machines. Its `runOnce` applies the
  * handler's writes to the same database exactly once.
  *
- * Uses your pool and does not end it. Each call of `claim`, `extend`, `complete` and `release` is one statement (two for a
- * `claim` of a delivery that is claimed or done). The store works behind a connection pooler in transaction mode, and uses
- * the clock of the database.
- *
- * A pool of `pg` needs an `error` listener: without a listener, Node ends the process when an idle connection is lost. The
- * `sql` of `postgres` needs `prepare: false`: with prepared statements, a pooler can lose a COMMIT that `postgres` reports
- * as done.
- *
- * Each statement of the store has a time limit of 3 s. Then the call rejects. A connection of `pg` is closed and replaced;
- * `postgres` cannot close a single connection. Set `query_timeout` of `pg`, which limits your own queries.
- *
- * Expired rows stay until you call {@link PostgresStore.prune}.
+ * Uses your pool and does not end it. The pool needs some settings: see "PostgreSQL" in docs/webhook-stores.md. The store
+ * works behind a connection pooler in transaction mode, and uses the clock of the database. A call rejects when a statement
+ * has no response for 3 s. Expired rows stay until you call {@link PostgresStore.prune}.
  *
  * See "Delivery and retries" in docs/the-service.md.
  *
  * @param database - a `Pool` of `pg`, or the `sql` of `postgres` with `prepare: false`
  * @param options - the table and times
- * @returns a store. Its methods reject with the error of the client when the database is unreachable or the table does not
- *   exist, and with `Error` when the client changes texts. They reject with `TypeError` for an empty
- *   key, or a lease or retention that is not a positive number of milliseconds. Stores on the same table share their
- *   deliveries.
+ * @returns a store. Its methods reject with the client's error when the database is unreachable or the table does not exist,
+ *   and with `ConfigurationError` when the client changes texts. They reject with `TypeError` for an empty key, or a lease or
+ *   retention that is not a positive number of milliseconds. Stores on the same table share their deliveries.
  * @throws TypeError when `database` is neither a pool nor an `sql`, when the `sql` prepares statements, or when an option is
  *   malformed or misspelt. A single `Client` of `pg` is refused, because it cannot run concurrent transactions
  *

@@ -52,10 +52,9 @@ const CLAIMED = -1
 const DONE = -2
 const FOREIGN = -3
 
-/*
- * The value of a key is `claim:` or `done:`, followed by the token of the claim. It expires with the lease or the retention.
- * Each script uses one key, so it is atomic and works in a cluster. EVAL needs no SCRIPT LOAD on a new or restarted node.
- */
+// The value of a key is `claim:` or `done:`, followed by the claim's token. It expires with the lease or the retention.
+// Each script uses one key, so it is atomic and works in a cluster. EVAL needs no SCRIPT LOAD on a new or restarted node.
+
 // ioredis retries a command when the connection is lost before the reply. The retry of a claim finds its own token. A claim
 // without expiry (PERSIST, or a restored dump) would block its message forever, so it gets the lease.
 const CLAIM = `
@@ -169,7 +168,7 @@ function runner(client: NodeRedisClient | IoredisClient): Run {
   )
 }
 
-/** A healthy server responds in milliseconds. After this time, the connection counts as lost. */
+/** A healthy server responds in milliseconds. */
 const RESPONSE_TIMEOUT_MS = 3_000
 
 class SilentConnectionError extends Error {
@@ -179,7 +178,7 @@ class SilentConnectionError extends Error {
 const inTime = <Result>(response: Promise<Result>): Promise<Result> =>
   withTimeLimit(response, RESPONSE_TIMEOUT_MS, () => new SilentConnectionError())
 
-/** A connection of a pool of node-redis. */
+/** A connection in a pool of node-redis. */
 interface PooledClient extends NodeRedisClient {
   readonly isOpen: boolean
   connect(): Promise<unknown>
@@ -214,9 +213,7 @@ function runInPool(pool: NodeRedisPool, script: string, key: string, args: strin
   })
 }
 
-function duration(name: string, value: number): string {
-  return String(requireMilliseconds(name, value))
-}
+const duration = (name: string, value: number): string => String(requireMilliseconds(name, value))
 
 /** Reads an integer. Some clients are configured to return strings or bigints. */
 function integer(reply: unknown): number {

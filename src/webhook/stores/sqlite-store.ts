@@ -64,9 +64,9 @@ export interface SqliteStore<Database> extends DeliveryStore {
    * Pass the `key` that the handler receives. For `runOnceRetainMs` after the commit, a call with the same key resolves to
    * `{ ran: false }` without calling `apply`: the work is done, so let the handler return normally.
    *
-   * `apply` must be synchronous, because all code of the process uses the same connection: what it wrote after an `await`
-   * would be outside the transaction, and stay. Do not commit or roll back in `apply`; throw to roll back. Without WAL,
-   * a reader can prevent the commit. The transaction is then rolled back, and `apply` is called again.
+   * `apply` must be synchronous, because all code of the process uses the same connection: a write after an `await` would be
+   * outside the transaction, and stay. Throw to roll back. Without WAL, a reader can prevent the commit. The transaction is
+   * then rolled back, and `apply` is called again.
    *
    * @param key - a non-empty string without NUL and lone surrogates
    * @param apply - receives the database of the store

@@ -14,7 +14,7 @@ export type FetchHandler = (request: Request, context?: WaitUntilContext | objec
 
 export function fetchAdapter(receiver: Receiver): FetchHandler {
   return async (request, context) => {
-    // Checks the members, because `instanceof` fails for a `Request` of another realm or of a polyfill.
+    // `instanceof` fails for a polyfill, and for a `Request` of another realm.
     if (typeof request?.method !== 'string' || typeof request.headers?.get !== 'function') {
       throw new TypeError(
         `receiver.fetch takes a Request of the fetch API, and got ${typeName(request)}. Hono: context.req.raw; ` +

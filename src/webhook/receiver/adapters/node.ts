@@ -164,24 +164,25 @@ export function wasRead(stream: NodeReadable): boolean {
 function waitForEnd(stream: NodeReadable, deadline: Deadline, body?: ByteChunks): Promise<BodyFailure | undefined> {
   return new Promise((resolve) => {
     const stop = (failure?: BodyFailure): void => {
-      for (const [event, listener] of Object.entries(listeners)) stream.removeListener(event, listener)
+      for (const [event, listener] of listeners) stream.removeListener(event, listener)
       resolve(failure)
     }
     const onAborted = (): void => stop({ ok: false, reason: 'body_aborted' })
-    const listeners: Record<string, (chunk: unknown) => void> = {
-      end: () => stop(),
-      error: onAborted,
-      aborted: onAborted,
-      close: onAborted,
-    }
+    const listeners: [event: string, listener: (chunk: unknown) => void][] = [
+      ['end', () => stop()],
+      ['error', onAborted],
+      ['aborted', onAborted],
+      ['close', onAborted],
+    ]
     if (body) {
-      listeners.data = (chunk) => {
+      const onData = (chunk: unknown): void => {
         const failure = addChunk(body, chunk)
         if (failure) stop(failure)
       }
+      listeners.push(['data', onData])
     }
     deadline.onPassed(() => stop({ ok: false, reason: 'body_timeout' }))
-    for (const [event, listener] of Object.entries(listeners)) stream.on(event, listener)
+    for (const [event, listener] of listeners) stream.on(event, listener)
   })
 }
 
