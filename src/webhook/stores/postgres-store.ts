@@ -271,7 +271,7 @@ const QUERY_FAILED =
 /** The SQLSTATE of every query after a failed query in the same transaction. */
 const IN_FAILED_SQL_TRANSACTION = '25P02'
 
-export function statements(tableName: string, runOnceRetainMs: number) {
+function statements(tableName: string, runOnceRetainMs: number) {
   const table = quotedTable(tableName)
   const hash = "sha256(convert_to($1::text, 'UTF8'))"
   const fromNow = (ms: string) => `clock_timestamp() + ${ms}::float8 * interval '1 millisecond'`
