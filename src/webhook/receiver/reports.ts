@@ -39,7 +39,7 @@ export class ReceiverReports {
     id,
     issues,
     diagnose = () => [],
-  }: Omit<WebhookRejection, 'endpoint' | 'diagnose'> & Partial<WebhookRejection>): void {
+  }: Omit<WebhookRejection, 'endpoint' | 'diagnose'> & Partial<Pick<WebhookRejection, 'diagnose'>>): void {
     const { endpoint, onReject } = this.#settings
     const data = { reason, status, endpoint, ...(id !== undefined && { id }), ...(issues && { issues }) }
     // Not enumerable, so that the rejection can be logged, compared and cloned.
