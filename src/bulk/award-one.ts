@@ -3,10 +3,30 @@ import { AwardUnsettledError, type UnsettledReason, withCause } from '../errors/
 import { invalidRequestError } from '../errors/invalid-request-error.ts'
 import type { FinalVerdict } from '../schemas/award-report.ts'
 import { clientInternals } from '../shared/client-internals.ts'
-import { LEDGER } from './ledger/ledger.ts'
-import { type AwardOneOptions, readAwardOneOptions } from './options.ts'
+import { LEDGER } from '../shared/ledger-key.ts'
+import { mustBeBoolean, type OptionRules, optional } from '../shared/option-checks.ts'
+import { issuesOfClient, readOptions } from './arguments.ts'
+import { mustBeSharedLedger, type SharedLedger } from './ledger/ledger.ts'
 import { type AwardRow, checkRow, conflictIssues } from './rows.ts'
-import { attemptAward, recordAttempt, retryableVerdicts } from './verdict.ts'
+import { attemptAward, EVIDENCE_RULES, type Evidence, recordAttempt, retryableVerdicts } from './verdict.ts'
+
+/** Options of {@link awardOne}. Only `ledger` is required. */
+export interface AwardOneOptions extends Evidence {
+  /** The ledger that records the award for all processes. Create it with `postgresLedger`. */
+  ledger: SharedLedger
+  /**
+   * Retries an award that was `rejected`, unless its code is `other_amount`.
+   *
+   * @defaultValue false
+   */
+  retryRejected?: boolean | undefined
+}
+
+const OPTIONS: OptionRules<AwardOneOptions> = {
+  ...EVIDENCE_RULES,
+  ledger: mustBeSharedLedger,
+  retryRejected: optional(mustBeBoolean),
+}
 
 /**
  * Makes one award. Call it in a job of a queue such as pg-boss, BullMQ or Temporal. The queue may run the job again at any
@@ -39,7 +59,8 @@ export async function awardOne(
   row: AwardRow,
   options: AwardOneOptions,
 ): Promise<FinalVerdict> {
-  const { ledger, retryRejected, ...evidence } = readAwardOneOptions(client, options)
+  const clientIssues = issuesOfClient(client, 'rewardWallet')
+  const { ledger, retryRejected, ...evidence } = readOptions('awardOne', options, OPTIONS, clientIssues)
   const internals = clientInternals(client)
   const checked = checkRow(row, internals)
   if (!checked.ok) throw invalidRequestError('awardOne', checked.issues)

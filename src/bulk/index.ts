@@ -16,7 +16,7 @@ export type {
   RowProblem,
   Verdict,
 } from '../schemas/award-report.ts'
-export { awardOne } from './award-one.ts'
+export { type AwardOneOptions, awardOne } from './award-one.ts'
 export {
   type FileLedger,
   type FileLedgerOptions,
@@ -25,10 +25,9 @@ export {
   readLedger,
 } from './ledger/file-ledger.ts'
 export type { AwardLedger, Rebind, SharedLedger } from './ledger/ledger.ts'
-export type { AwardOneOptions, ReadProgressOptions, RewardWalletsOptions } from './options.ts'
-export { type ProgressReading, type ReadingProgress, readProgress } from './read-progress.ts'
+export { type ProgressReading, type ReadingProgress, type ReadProgressOptions, readProgress } from './read-progress.ts'
 export type { AwardProgress } from './report.ts'
 export { type RewardIdParts, rewardId } from './reward-id.ts'
-export { rewardWallets } from './reward-wallets.ts'
+export { type RewardWalletsOptions, rewardWallets } from './reward-wallets.ts'
 export type { AwardRow, Rows } from './rows.ts'
 export type { Confirmation, Evidence } from './verdict.ts'

@@ -2,11 +2,35 @@ import { setMaxListeners } from 'node:events'
 import type { CampaignClient } from '../client.ts'
 import type { GetUserProgressRequest, UserProgress } from '../endpoints/get-user-progress.ts'
 import { type CampaignError, UnexpectedResponseError } from '../errors/client-errors.ts'
+import { mustBeFunction, mustBeSignal, type OptionRules, optional } from '../shared/option-checks.ts'
 import { isRecord } from '../shared/type-checks.ts'
-import { type ReadProgressOptions, readReadProgressOptions } from './options.ts'
+import { DEFAULT_CONCURRENCY, issuesOfClient, issuesOfList, mustBeConcurrency, readOptions } from './arguments.ts'
 import { type CallOutcome, outcomeOf, Pacer } from './pacing.ts'
 import { ProgressReporter } from './report.ts'
 import { lengthOf, type Rows, readList } from './rows.ts'
+
+/** Options of {@link readProgress}. */
+export interface ReadProgressOptions {
+  /**
+   * The maximum number of calls in flight: 1 to 1 000.
+   *
+   * @defaultValue 8
+   */
+  concurrency?: number | undefined
+  /** Aborts the calls in flight. The iteration then throws the signal's reason. */
+  signal?: AbortSignal | undefined
+  /**
+   * Called with the progress of the reading, at most ten times a second and once at the end. Errors that the callback throws
+   * are ignored.
+   */
+  onProgress?: ((progress: ReadingProgress) => void) | undefined
+}
+
+const OPTIONS: OptionRules<ReadProgressOptions> = {
+  concurrency: mustBeConcurrency,
+  signal: optional(mustBeSignal),
+  onProgress: optional(mustBeFunction),
+}
 
 /** The result of one user: the user's progress, or the error of the call. */
 export type ProgressReading<User> =
@@ -65,10 +89,13 @@ export function readProgress<User extends GetUserProgressRequest>(
   users: Rows<User>,
   options: ReadProgressOptions = {},
 ): AsyncGenerator<ProgressReading<User>, void, undefined> {
-  return new ProgressReader(client, users, readReadProgressOptions(client, users, options)).read()
+  const own = readOptions('readProgress', options, OPTIONS, [
+    ...issuesOfClient(client, 'getUserProgress'),
+    ...issuesOfList('users', users),
+  ])
+  return new ProgressReader(client, users, own).read()
 }
 
-const DEFAULT_CONCURRENCY = 8
 /** How often a user is read again after a temporary failure. */
 const MAX_RETRIES = 2
 

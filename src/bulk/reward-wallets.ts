@@ -3,11 +3,58 @@ import { AwardRunStoppedError, withCause } from '../errors/bulk-errors.ts'
 import { ConfigurationError } from '../errors/client-errors.ts'
 import type { AwardReport } from '../schemas/award-report.ts'
 import { clientInternals } from '../shared/client-internals.ts'
-import { LEDGER, type LedgerSession } from './ledger/ledger.ts'
-import { type RewardWalletsOptions, readRewardWalletsOptions } from './options.ts'
-import { RunReport } from './report.ts'
+import { LEDGER } from '../shared/ledger-key.ts'
+import { mustBeBoolean, mustBeFunction, mustBeSignal, type OptionRules, optional } from '../shared/option-checks.ts'
+import { issuesOfClient, issuesOfList, mustBeConcurrency, readOptions } from './arguments.ts'
+import { type AwardLedger, type LedgerSession, mustBeLedger } from './ledger/ledger.ts'
+import { type AwardProgress, RunReport } from './report.ts'
 import type { AwardRow, Rows } from './rows.ts'
 import { CONTINUE, Run, type StopReason } from './run.ts'
+import { EVIDENCE_RULES, type Evidence } from './verdict.ts'
+
+/** Options of {@link rewardWallets}. Only `ledger` is required. */
+export interface RewardWalletsOptions extends Evidence {
+  /** The ledger that records the run. Create it with `fileLedger` or `postgresLedger`. */
+  ledger: AwardLedger
+  /**
+   * The maximum number of calls in flight: 1 to 1 000.
+   *
+   * @defaultValue 8
+   */
+  concurrency?: number | undefined
+  /**
+   * Stops the run: it sends no more awards, records the calls in flight, and rejects with {@link AwardRunStoppedError}. The
+   * `cause` of that error is the signal's reason.
+   */
+  signal?: AbortSignal | undefined
+  /**
+   * Called with the progress of the run, at most ten times a second and once at the end. Errors that the callback throws
+   * are ignored.
+   */
+  onProgress?: ((progress: AwardProgress) => void) | undefined
+  /**
+   * Reads all rows into memory first. Sends nothing if a row is invalid, or if it contradicts another row or the ledger.
+   *
+   * @defaultValue false
+   */
+  strict?: boolean | undefined
+  /**
+   * Retries rows that were `rejected` in an earlier run, except those with the code `other_amount`.
+   *
+   * @defaultValue false
+   */
+  retryRejected?: boolean | undefined
+}
+
+const OPTIONS: OptionRules<RewardWalletsOptions> = {
+  ...EVIDENCE_RULES,
+  ledger: mustBeLedger,
+  concurrency: mustBeConcurrency,
+  signal: optional(mustBeSignal),
+  onProgress: optional(mustBeFunction),
+  strict: optional(mustBeBoolean),
+  retryRejected: optional(mustBeBoolean),
+}
 
 /**
  * Makes every award of a list once. After a stop or a crash, run the same list again with the same ledger to continue.
@@ -48,7 +95,10 @@ export async function rewardWallets(
   rows: Rows<AwardRow>,
   options: RewardWalletsOptions,
 ): Promise<AwardReport> {
-  const own = readRewardWalletsOptions(client, rows, options)
+  const own = readOptions('rewardWallets', options, OPTIONS, [
+    ...issuesOfClient(client, 'rewardWallet'),
+    ...issuesOfList('rows', rows),
+  ])
   const { ledger, signal } = own
   const internals = clientInternals(client)
   const report = new RunReport()

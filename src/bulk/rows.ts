@@ -83,16 +83,6 @@ export function invalidRowsError(rows: readonly RowIssues[], consequence: string
   return invalidRequestError('rewardWallets', issues, consequence)
 }
 
-/** Returns an issue if a value is not iterable. The characters of a string are not a list. */
-export function issuesOfList(name: string, list: unknown): Issue[] {
-  const isIterable =
-    typeof list === 'object' &&
-    list !== null &&
-    [Symbol.asyncIterator, Symbol.iterator].some((method) => typeof Reflect.get(list, method) === 'function')
-  if (isIterable) return []
-  return [{ path: [name], message: `must be an iterable or an async iterable, got ${typeName(list)}` }]
-}
-
 /** Returns the size of an array or a set; `undefined` for any other list. */
 export function lengthOf(list: Rows<unknown>): number | undefined {
   if (Array.isArray(list)) return list.length

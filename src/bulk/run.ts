@@ -4,10 +4,11 @@ import type { CampaignClient } from '../client.ts'
 import { ApiError, type CampaignError } from '../errors/client-errors.ts'
 import type { ClientInternals } from '../shared/client-internals.ts'
 import { isSameAward } from '../shared/same-award.ts'
+import { DEFAULT_CONCURRENCY } from './arguments.ts'
 import type { Attempt, LedgerSession, RetryableVerdicts } from './ledger/ledger.ts'
-import type { RewardWalletsOptions } from './options.ts'
 import { Pacer, statusOf } from './pacing.ts'
 import { type AwardProgress, ProgressReporter, type RunReport } from './report.ts'
+import type { RewardWalletsOptions } from './reward-wallets.ts'
 import {
   type AwardRow,
   type CheckedRow,
@@ -31,7 +32,6 @@ import {
   retryableVerdicts,
 } from './verdict.ts'
 
-const DEFAULT_CONCURRENCY = 8
 /** The number of workers per concurrent call: while one worker waits for the service, another can write to the ledger. */
 const WORKERS_PER_CALL = 2
 /** The longest wait before the run checks again whether another process has finished an award. */

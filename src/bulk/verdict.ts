@@ -8,6 +8,7 @@ import {
   RateLimitError,
 } from '../errors/client-errors.ts'
 import type { AwardFailure, FinalVerdict, Verdict } from '../schemas/award-report.ts'
+import { mustBeFunction, type OptionRules, optional } from '../shared/option-checks.ts'
 import { isRecord, typeName } from '../shared/type-checks.ts'
 import type { Attempt, LedgerSession, RetryableVerdicts } from './ledger/ledger.ts'
 import { type CallOutcome, outcomeOf } from './pacing.ts'
@@ -65,6 +66,11 @@ export interface Evidence {
    * of `confirm` has ten seconds left.
    */
   confirm?: ((row: AwardRow) => Confirmation | Promise<Confirmation>) | undefined
+}
+
+export const EVIDENCE_RULES: OptionRules<Evidence> = {
+  isUsedId: optional(mustBeFunction),
+  confirm: optional(mustBeFunction),
 }
 
 /** Returns the final verdicts that another attempt may change. */

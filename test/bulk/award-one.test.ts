@@ -1,7 +1,7 @@
 import * as campaign from 'campaign-client'
 import { AwardUnsettledError, awardOne, fileLedger, type SharedLedger } from 'campaign-client/bulk'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { LEDGER } from '../../src/bulk/ledger/ledger.ts'
+import { LEDGER } from '../../src/shared/ledger-key.ts'
 import { award, newPath, sessionWith, setup } from './fixtures.ts'
 
 /** Returns a ledger in a file that several calls of `awardOne` can use. */

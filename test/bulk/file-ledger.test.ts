@@ -19,7 +19,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { ConfigurationError } from 'campaign-client'
 import { type AwardRow, fileLedger, readLedger, rewardWallets } from 'campaign-client/bulk'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { LEDGER } from '../../src/bulk/ledger/ledger.ts'
+import { LEDGER } from '../../src/shared/ledger-key.ts'
 import { findProgram } from '../support/server-process.ts'
 import {
   award,

@@ -5,11 +5,12 @@ import { CampaignError, ConfigurationError } from '../../errors/client-errors.ts
 import { invalidRequestError } from '../../errors/invalid-request-error.ts'
 import type { AwardFailure, FinalVerdict, Verdict } from '../../schemas/award-report.ts'
 import type { ClientTarget } from '../../shared/client-internals.ts'
+import { LEDGER } from '../../shared/ledger-key.ts'
 import { type OptionRules, optional } from '../../shared/option-checks.ts'
 import { isSameAward } from '../../shared/same-award.ts'
 import { typeName } from '../../shared/type-checks.ts'
 import { openSqlite, type SqliteDatabase, sqliteProblem } from '../../sqlite/sqlite.ts'
-import { readOptions } from '../options.ts'
+import { readOptions } from '../arguments.ts'
 import type { AwardRow } from '../rows.ts'
 import {
   type Attempt,
@@ -17,7 +18,6 @@ import {
   type ClaimResult,
   conflictOf,
   finalResultOf,
-  LEDGER,
   type LedgerSession,
   type LookUpResult,
   mustBeRebind,

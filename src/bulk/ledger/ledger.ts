@@ -3,10 +3,9 @@ import type { ClientTarget } from '../../shared/client-internals.ts'
 import { LEDGER } from '../../shared/ledger-key.ts'
 import { mustBeText, nested, type OptionRule } from '../../shared/option-checks.ts'
 import { isSameAward } from '../../shared/same-award.ts'
+import { typeName } from '../../shared/type-checks.ts'
 import type { AwardRow } from '../rows.ts'
 import type { AwardResult, FinalResult } from '../verdict.ts'
-
-export { LEDGER }
 
 /**
  * Records a run of awards, so that a later process can continue the run. Made by `fileLedger` or `postgresLedger`. You can
@@ -129,6 +128,17 @@ export function finalResultOf(
     (verdict === 'unconfirmed' && unconfirmed)
   return isRetryable ? undefined : { verdict, failure }
 }
+
+const isLedger = (value: unknown): value is AwardLedger =>
+  typeof value === 'object' && value !== null && LEDGER in value
+
+export const mustBeLedger: OptionRule = (value) =>
+  isLedger(value) ? undefined : `must be a ledger, such as fileLedger('awards.ledger'), got ${typeName(value)}`
+
+export const mustBeSharedLedger: OptionRule = (value) =>
+  isLedger(value) && value.kind === 'shared'
+    ? undefined
+    : `must be a ledger made by postgresLedger, got ${isLedger(value) ? 'a fileLedger' : typeName(value)}`
 
 /** A name of this length fits into an index of PostgreSQL. */
 const MAX_RUN_LENGTH = 500

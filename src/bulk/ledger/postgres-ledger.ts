@@ -8,15 +8,15 @@ import type { PgPool } from '../../postgres/pg.ts'
 import type { PostgresSql } from '../../postgres/postgres-js.ts'
 import type { AwardFailure, FinalVerdict, Verdict } from '../../schemas/award-report.ts'
 import type { ClientTarget } from '../../shared/client-internals.ts'
+import { LEDGER } from '../../shared/ledger-key.ts'
 import { milliseconds, type OptionRules, optional } from '../../shared/option-checks.ts'
 import { isSameAward } from '../../shared/same-award.ts'
-import { readOptions } from '../options.ts'
+import { readOptions } from '../arguments.ts'
 import type { AwardRow } from '../rows.ts'
 import {
   type Attempt,
   type ClaimResult,
   finalResultOf,
-  LEDGER,
   type LedgerSession,
   type LookUpResult,
   mustBeRebind,
