@@ -64,15 +64,14 @@ export async function awardOne(
   const internals = clientInternals(client)
   const checked = checkRow(row, internals)
   if (!checked.ok) throw invalidRequestError('awardOne', checked.issues)
-  const award = checked.value
 
   const session = await ledger[LEDGER].open(await internals?.target('awardOne', undefined))
-  const claim = await session.claim(award, retryableVerdicts(evidence, retryRejected), false)
+  const claim = await session.claim(checked.row, retryableVerdicts(evidence, retryRejected), false)
   switch (claim.state) {
     case 'done':
       return claim.verdict
     case 'conflict':
-      throw invalidRequestError('awardOne', conflictIssues(award, claim.known))
+      throw invalidRequestError('awardOne', conflictIssues(checked.row, claim.known))
     case 'claimed':
       break
     default:

@@ -1,7 +1,9 @@
 import { setMaxListeners } from 'node:events'
+import { setImmediate } from 'node:timers/promises'
 import type { CampaignClient } from '../client.ts'
 import type { GetUserProgressRequest, UserProgress } from '../endpoints/get-user-progress.ts'
 import { type CampaignError, UnexpectedResponseError } from '../errors/client-errors.ts'
+import { onAbort } from '../shared/abort.ts'
 import { mustBeFunction, mustBeSignal, type OptionRules, optional } from '../shared/option-checks.ts'
 import { isRecord } from '../shared/type-checks.ts'
 import { DEFAULT_CONCURRENCY, issuesOfClient, issuesOfList, mustBeConcurrency, readOptions } from './arguments.ts'
@@ -105,19 +107,17 @@ interface Task<User> {
   readonly retries: number
 }
 
-type Event<User> =
-  | { readonly kind: 'taken'; readonly task: Task<User> | undefined }
-  | { readonly kind: 'ended'; readonly call: Promise<Event<User>>; readonly reading: ProgressReading<User> | undefined }
-
 class ProgressReader<User extends GetUserProgressRequest> {
   readonly #client: Pick<CampaignClient, 'getUserProgress'>
   readonly #concurrency: number
   readonly #signal: AbortSignal | undefined
   readonly #pacer: Pacer
   readonly #progress: ProgressReporter<Omit<ReadingProgress, 'rate' | 'timeLeftMs'>>
-  /** Aborts the calls in flight and the list. */
+  readonly #users: AsyncGenerator<User, boolean>
+  /** Ends the list. */
+  readonly #stopping = new AbortController()
+  /** Aborts the calls in flight. */
   readonly #aborting = new AbortController()
-  readonly #users: ReturnType<typeof readList<User, User>>
   #isListEnded = false
   /** Users to read again, after all others. */
   readonly #retries: Task<User>[] = []
@@ -135,7 +135,7 @@ class ProgressReader<User extends GetUserProgressRequest> {
     this.#concurrency = concurrency
     this.#signal = signal
     this.#pacer = new Pacer(concurrency, (_, cause) => this.#fail(cause))
-    this.#users = readList(users, (user) => user, this.#aborting.signal)
+    this.#users = readList(users, (user) => user, this.#stopping.signal)
     const total = lengthOf(users)
     this.#progress = new ProgressReporter(onProgress, () => ({
       users: this.#taken,
@@ -143,98 +143,89 @@ class ProgressReader<User extends GetUserProgressRequest> {
       counts: { ...this.#counts },
       waitingMs: this.#pacer.pauseLeftMs,
     }))
+    // A client may add a listener for each call, and Node warns of more than ten.
     setMaxListeners(0, this.#aborting.signal)
   }
 
   async *read(): AsyncGenerator<ProgressReading<User>, void, undefined> {
     const signal = this.#signal
-    const onAbort = (): void => {
-      this.#fail(signal?.reason)
-      this.#aborting.abort(signal?.reason)
-    }
-    signal?.addEventListener('abort', onAbort, { once: true })
-    if (signal?.aborted) onAbort()
-    const calls = new Set<Promise<Event<User>>>()
-    let taking: Promise<Event<User>> | undefined
-    let isNothingLeft = false
+    const removeListener = signal && onAbort(signal, () => this.#abort(signal.reason))
+    if (signal?.aborted) this.#abort(signal.reason)
+    const workers = Array.from({ length: this.#concurrency }, () => this.#work())
+    const nextOf = async (worker: (typeof workers)[number]) => ({ worker, result: await worker.next() })
+    const pending = new Map(workers.map((worker) => [worker, nextOf(worker)]))
     try {
-      for (;;) {
-        if (!isNothingLeft && calls.size < this.#concurrency) taking ??= this.#take()
-        // After a failure, do not wait for a list that may never yield.
-        if (calls.size === 0 && (taking === undefined || this.#failure !== undefined)) break
-        const event = await Promise.race(taking === undefined ? calls : [...calls, taking])
+      while (pending.size > 0) {
+        const { worker, result } = await Promise.race(pending.values())
         signal?.throwIfAborted()
-        if (event.kind === 'taken') {
-          taking = undefined
-          if (event.task === undefined) isNothingLeft = true
-          else this.#start(event.task, calls)
-          continue
-        }
-        calls.delete(event.call)
-        // The call may have left a user to read again.
-        isNothingLeft = false
-        this.#progress.schedule()
-        if (event.reading !== undefined) yield event.reading
+        pending.delete(worker)
+        if (result.done) continue
+        yield result.value
         signal?.throwIfAborted()
+        pending.set(worker, nextOf(worker))
       }
       if (this.#failure !== undefined) throw this.#failure.error
     } finally {
-      signal?.removeEventListener('abort', onAbort)
-      this.#fail(undefined)
-      this.#aborting.abort()
+      removeListener?.()
+      this.#abort(undefined)
       // Lets the list clean up.
-      await this.#users.next().catch(() => undefined)
+      await this.#users.return(false).catch(() => undefined)
       this.#progress.finish()
     }
   }
 
-  /** Takes the next user; `undefined` if none is left now. A call in flight may leave one. Never rejects. */
-  async #take(): Promise<Event<User>> {
+  /** Reads one user after the other. Never rejects. */
+  async *#work(): AsyncGenerator<ProgressReading<User>, void> {
+    for (let task = await this.#take(); task !== undefined; task = await this.#take()) {
+      const reading = await this.#read(task)
+      this.#progress.schedule()
+      if (reading !== undefined) yield reading
+    }
+  }
+
+  /** Takes the next user; `undefined` if none is left. */
+  async #take(): Promise<Task<User> | undefined> {
     if (!this.#isListEnded && this.#failure === undefined) {
       try {
         const next = await this.#users.next()
         if (!next.done) {
           this.#taken++
-          return { kind: 'taken', task: { user: next.value.item, retries: 0 } }
+          return { user: next.value, retries: 0 }
         }
-        this.#isListEnded = true
+        this.#isListEnded = next.value
       } catch (error) {
+        // Lets the workers start the calls for the users before the error.
+        await setImmediate()
         this.#fail(error)
       }
     }
-    return { kind: 'taken', task: this.#failure === undefined ? this.#retries.shift() : undefined }
+    return this.#failure === undefined ? this.#retries.shift() : undefined
   }
 
-  #start(task: Task<User>, calls: Set<Promise<Event<User>>>): void {
-    const call: Promise<Event<User>> = this.#read(task).then((reading) => ({ kind: 'ended', call, reading }))
-    calls.add(call)
-  }
-
-  /** Reads one user. Returns `undefined` if the user is read again later, or the iteration ends. Never rejects. */
-  async #read(task: Task<User>): Promise<ProgressReading<User> | undefined> {
-    const { user } = task
+  /** Reads one user. Returns `undefined` if the user is read again later, or the iteration ends. */
+  async #read({ user, retries }: Task<User>): Promise<ProgressReading<User> | undefined> {
     for (;;) {
       const { outcome, progress } = await this.#pacer.call(() => this.#call(user))
-      switch (outcome?.kind) {
+      if (outcome === undefined) return undefined
+      switch (outcome.kind) {
         case 'done':
-          this.#finished('read')
+          this.#counts.read++
+          this.#progress.countFinished()
           // Undefined if the response had no data, and the client has `responseValidation: 'report'`.
           return { user, progress: progress as UserProgress }
         case 'rate_limited':
           continue
+        case 'fatal':
+          return undefined
         case 'unreachable':
         case 'failed':
-          if (task.retries === MAX_RETRIES || outcome.error instanceof UnexpectedResponseError) break
-          this.#retries.push({ user, retries: task.retries + 1 })
-          return undefined
-        case 'refused':
-        case 'campaign_refused':
-        case 'invalid':
-          break
-        default:
-          return undefined
+          if (retries < MAX_RETRIES && !(outcome.error instanceof UnexpectedResponseError)) {
+            this.#retries.push({ user, retries: retries + 1 })
+            return undefined
+          }
       }
-      this.#finished('failed')
+      this.#counts.failed++
+      this.#progress.countFinished()
       return { user, error: outcome.error }
     }
   }
@@ -251,14 +242,15 @@ class ProgressReader<User extends GetUserProgressRequest> {
     }
   }
 
-  #finished(result: 'read' | 'failed'): void {
-    this.#counts[result]++
-    this.#progress.countFinished()
-  }
-
-  /** Ends the iteration. Keeps the first error. */
+  /** Ends the iteration after the results of the calls in flight. Keeps the first error. */
   #fail(error: unknown): void {
     this.#failure ??= { error }
+    this.#stopping.abort()
     this.#pacer.stop()
+  }
+
+  #abort(reason: unknown): void {
+    this.#fail(reason)
+    this.#aborting.abort(reason)
   }
 }

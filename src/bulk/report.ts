@@ -2,7 +2,7 @@ import type { Issue } from '../errors/client-errors.ts'
 import type { AwardFailure, AwardReport, Countable, PerVerdict, RowProblem } from '../schemas/award-report.ts'
 import { callHook } from '../shared/call-hook.ts'
 import { addDecimals } from '../shared/decimals.ts'
-import { type AwardRow, describeRowIssues, type InvalidRowFields } from './rows.ts'
+import type { AwardRow } from './rows.ts'
 import type { AwardResult } from './verdict.ts'
 
 const MAX_PROBLEMS = 1_000
@@ -59,9 +59,10 @@ export class RunReport {
     this.#count('duplicate', xp)
   }
 
-  addInvalid(index: number, fields: InvalidRowFields, issues: readonly Issue[]): void {
+  addInvalid(index: number, fields: Partial<AwardRow>, issues: readonly Issue[]): void {
     this.#count('rejected', Math.max(0, fields.xp ?? 0))
-    const reason = describeRowIssues(issues)
+    const describe = ({ path, message }: Issue): string => `${path.join('.') || 'the row'} ${message}`
+    const reason = issues.map(describe).join('; ')
     this.#addProblem({ index, ...fields, verdict: 'rejected', code: 'invalid_request', reason })
   }
 

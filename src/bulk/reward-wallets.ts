@@ -1,5 +1,4 @@
 import type { CampaignClient } from '../client.ts'
-import { AwardRunStoppedError, withCause } from '../errors/bulk-errors.ts'
 import { ConfigurationError } from '../errors/client-errors.ts'
 import type { AwardReport } from '../schemas/award-report.ts'
 import { clientInternals } from '../shared/client-internals.ts'
@@ -9,7 +8,7 @@ import { issuesOfClient, issuesOfList, mustBeConcurrency, readOptions } from './
 import { type AwardLedger, type LedgerSession, mustBeLedger } from './ledger/ledger.ts'
 import { type AwardProgress, RunReport } from './report.ts'
 import type { AwardRow, Rows } from './rows.ts'
-import { CONTINUE, Run, type StopReason } from './run.ts'
+import { ABORTED, Run, stoppedError } from './run.ts'
 import { EVIDENCE_RULES, type Evidence } from './verdict.ts'
 
 /** Options of {@link rewardWallets}. Only `ledger` is required. */
@@ -100,31 +99,15 @@ export async function rewardWallets(
     ...issuesOfList('rows', rows),
   ])
   const { ledger, signal } = own
-  const internals = clientInternals(client)
   const report = new RunReport()
-  const stopError = ({ cause, message, advice }: StopReason): AwardRunStoppedError => {
-    const text = `rewardWallets stopped: ${withCause(message, cause)}. ${advice}`
-    return new AwardRunStoppedError(text, { cause, report: report.build(true) })
-  }
-
   let session: LedgerSession
   try {
     signal?.throwIfAborted()
-    session = await ledger[LEDGER].open(await internals?.target('rewardWallets', signal))
+    session = await ledger[LEDGER].open(await clientInternals(client)?.target('rewardWallets', signal))
   } catch (error) {
-    if (signal?.aborted) throw stopError({ cause: signal.reason, message: ABORTED, advice: CONTINUE })
+    if (signal?.aborted) throw stoppedError(report, ABORTED, signal.reason)
     if (error instanceof ConfigurationError) throw error
-    throw stopError({ cause: error, message: 'the run could not start', advice: CONTINUE })
+    throw stoppedError(report, 'the run could not start', error)
   }
-
-  const run = new Run({ client, internals, session, rows, report, options: own })
-  const onAbort = () => run.stop(ABORTED, signal?.reason)
-  signal?.addEventListener('abort', onAbort, { once: true })
-  if (signal?.aborted) onAbort()
-  await run.send()
-  signal?.removeEventListener('abort', onAbort)
-  if (run.stopReason !== undefined) throw stopError(run.stopReason)
-  return report.build(false)
+  return new Run(client, session, rows, report, own).send()
 }
-
-const ABORTED = 'the signal was aborted'

@@ -1,13 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
 import * as z from 'zod/mini'
 import { type RewardWalletRequest, rewardWalletRequest } from '../endpoints/reward-wallet.ts'
-import type { InvalidRequestError } from '../errors/client-errors.ts'
-import { invalidRequestError } from '../errors/invalid-request-error.ts'
 import { copyOfFields, validate } from '../schemas/validate.ts'
+import { onAbort } from '../shared/abort.ts'
 import type { ClientInternals } from '../shared/client-internals.ts'
 import type { Issue } from '../shared/issue.ts'
 import { isSameAward } from '../shared/same-award.ts'
-import { hasMethod, isRecord, typeName } from '../shared/type-checks.ts'
+import { isRecord, typeName } from '../shared/type-checks.ts'
 
 /** One award of a list: the argument of `rewardWallet`, with an `xp` above 0. */
 export type AwardRow = RewardWalletRequest
@@ -24,13 +23,14 @@ const awardRow = z.object({
   xp: xp.check(z.refine((amount: number) => amount > 0, 'must be above 0')),
 })
 
-/** The fields of an invalid row that have the right type, for the report. */
-export type InvalidRowFields = Partial<AwardRow>
-
-/** A checked row. */
 export type CheckedRow =
-  | { readonly ok: true; readonly value: AwardRow }
-  | { readonly ok: false; readonly issues: readonly Issue[]; readonly fields: InvalidRowFields }
+  | { readonly ok: true; readonly row: AwardRow }
+  | {
+      readonly ok: false
+      readonly issues: readonly Issue[]
+      /** The fields that have the right type, for the report. */
+      readonly fields: Partial<AwardRow>
+    }
 
 /**
  * Copies a row and checks the copy, including the client's guard. Call it before the next row is read: a list may reuse
@@ -40,24 +40,16 @@ export function checkRow(given: unknown, client: ClientInternals | undefined): C
   const copy = copyOfFields(awardRow, given)
   const checked = validate(awardRow, copy)
   const issues = checked.ok ? (client?.refusalsOfAward({ ...checked.value }) ?? []) : checked.issues
-  if (checked.ok && issues.length === 0) return checked
-  return { ok: false, issues, fields: fieldsOf(copy) }
-}
-
-function fieldsOf(row: unknown): InvalidRowFields {
-  const { address, pid, id, xp } = isRecord(row) ? row : {}
-  return {
+  if (checked.ok && issues.length === 0) return { ok: true, row: checked.value }
+  const { address, pid, id, xp } = isRecord(copy) ? copy : {}
+  const fields = {
     ...(typeof id === 'string' && { id }),
     ...(typeof address === 'string' && { address }),
     ...(typeof pid === 'string' && { pid }),
     ...(Number.isFinite(xp) && { xp: xp as number }),
   }
+  return { ok: false, issues, fields }
 }
-
-export const describeRowIssues = (issues: readonly Issue[]): string =>
-  issues
-    .map(({ path, message }) => (path.length > 0 ? `${path.join('.')} ${message}` : `the row ${message}`))
-    .join('; ')
 
 /** Returns an issue for each field in which a row differs from the known award with the same id. */
 export function conflictIssues(row: AwardRow, known: AwardRow): Issue[] {
@@ -69,31 +61,10 @@ export function conflictIssues(row: AwardRow, known: AwardRow): Issue[] {
   }))
 }
 
-/** The issues of a row, with its position in the list. */
-export interface RowIssues {
-  readonly index: number
-  readonly issues: readonly Issue[]
-}
-
-/** Returns the error for invalid rows. @param consequence - what follows for the rows, as a phrase */
-export function invalidRowsError(rows: readonly RowIssues[], consequence: string): InvalidRequestError {
-  const issues = rows.flatMap(({ index, issues }) =>
-    issues.map(({ path, message }) => ({ path: ['rows', index, ...path], message })),
-  )
-  return invalidRequestError('rewardWallets', issues, consequence)
-}
-
 /** Returns the size of an array or a set; `undefined` for any other list. */
 export function lengthOf(list: Rows<unknown>): number | undefined {
   if (Array.isArray(list)) return list.length
   return list instanceof Set ? list.size : undefined
-}
-
-/** An item of a list. */
-export interface ListItem<Item> {
-  readonly item: Item
-  /** The position in the list, from 0. */
-  readonly index: number
 }
 
 /** How long a synchronous list may block timers, aborts and the network. */
@@ -111,21 +82,22 @@ export async function* readList<Item, Result>(
   list: Rows<Item>,
   read: (item: Item) => Result,
   stopped: AbortSignal,
-): AsyncGenerator<ListItem<Result>, boolean, undefined> {
+): AsyncGenerator<Result, boolean, undefined> {
   if (stopped.aborted) return false
+  const iterator = Symbol.asyncIterator in list ? list[Symbol.asyncIterator]() : list[Symbol.iterator]()
   let abandon: () => void = () => undefined
-  const onStop = () => abandon()
-  stopped.addEventListener('abort', onStop)
+  const removeListener = onAbort(stopped, () => abandon())
+  /** Whether the list waits for `next` or `return`. It does not while `next` is pending, and not after its end or an error. */
+  let isWaiting = false
   try {
-    const iterator = Symbol.asyncIterator in list ? list[Symbol.asyncIterator]() : list[Symbol.iterator]()
     let blockEndsAt = performance.now() + MAX_BLOCK_MS
-    for (let index = 0; !stopped.aborted; index++) {
+    while (!stopped.aborted) {
+      isWaiting = false
       const next = iterator.next()
       // `Promise.race` would keep memory for each item until the stop.
       const result = await new Promise<IteratorResult<Item> | 'abandoned'>((resolve, reject) => {
         abandon = () => resolve('abandoned')
-        if (hasMethod(next, 'then')) Promise.resolve(next).then(resolve, reject)
-        else resolve(next)
+        Promise.resolve(next).then(resolve, reject)
       })
       if (result === 'abandoned') {
         // Not awaited: the `return` of a generator waits for its pending `next`.
@@ -135,14 +107,15 @@ export async function* readList<Item, Result>(
       if (typeof result !== 'object')
         throw new TypeError(`next() of the list must return an object, got ${typeName(result)}`)
       if (result.done) return true
-      yield { item: read(result.value), index }
+      isWaiting = true
+      yield read(result.value)
       if (performance.now() < blockEndsAt) continue
       await setImmediate()
       blockEndsAt = performance.now() + MAX_BLOCK_MS
     }
-    await iterator.return?.()
     return false
   } finally {
-    stopped.removeEventListener('abort', onStop)
+    removeListener()
+    if (isWaiting) await iterator.return?.()
   }
 }

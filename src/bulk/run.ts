@@ -1,26 +1,18 @@
-import { setMaxListeners } from 'node:events'
-import { setTimeout as wait } from 'node:timers/promises'
 import type { CampaignClient } from '../client.ts'
+import { AwardRunStoppedError, withCause } from '../errors/bulk-errors.ts'
 import { ApiError, type CampaignError } from '../errors/client-errors.ts'
-import type { ClientInternals } from '../shared/client-internals.ts'
-import { isSameAward } from '../shared/same-award.ts'
+import { invalidRequestError } from '../errors/invalid-request-error.ts'
+import type { AwardReport } from '../schemas/award-report.ts'
+import { onAbort } from '../shared/abort.ts'
+import { clientInternals } from '../shared/client-internals.ts'
+import type { Issue } from '../shared/issue.ts'
+import { sleep } from '../shared/timers.ts'
 import { DEFAULT_CONCURRENCY } from './arguments.ts'
 import type { Attempt, LedgerSession, RetryableVerdicts } from './ledger/ledger.ts'
 import { Pacer, statusOf } from './pacing.ts'
 import { type AwardProgress, ProgressReporter, type RunReport } from './report.ts'
 import type { RewardWalletsOptions } from './reward-wallets.ts'
-import {
-  type AwardRow,
-  type CheckedRow,
-  checkRow,
-  conflictIssues,
-  invalidRowsError,
-  type ListItem,
-  lengthOf,
-  type RowIssues,
-  type Rows,
-  readList,
-} from './rows.ts'
+import { type AwardRow, type CheckedRow, checkRow, conflictIssues, lengthOf, type Rows, readList } from './rows.ts'
 import {
   type AttemptEnd,
   type Attempted,
@@ -43,36 +35,36 @@ const MAX_REFUSALS = 20
 /** The run stops after this many consecutive responses that leave the outcome of the award unknown. */
 const MAX_UNKNOWN = 100
 
-export const CONTINUE = 'To continue, run it again with the same ledger'
+export const ABORTED = 'the signal was aborted'
+
+const CONTINUE = 'To continue, run it again with the same ledger'
 const CORRECT = 'Correct the rows, then run it again'
 
-/** Why a run stopped before its last row. */
-export interface StopReason {
-  readonly message: string
-  readonly cause: unknown
-  /** What to do, as a sentence without its full stop. */
-  readonly advice: string
+/** @param advice - what to do, as a sentence without its full stop */
+export function stoppedError(
+  report: RunReport,
+  message: string,
+  cause: unknown,
+  advice: string = CONTINUE,
+): AwardRunStoppedError {
+  const text = `rewardWallets stopped: ${withCause(message, cause)}. ${advice}`
+  return new AwardRunStoppedError(text, { cause, report: report.build(true) })
 }
 
-export interface RunParts {
-  readonly client: Pick<CampaignClient, 'rewardWallet'>
-  readonly internals: ClientInternals | undefined
-  readonly session: LedgerSession
-  readonly rows: Rows<AwardRow>
-  readonly report: RunReport
-  readonly options: RewardWalletsOptions
-}
+/** Adds the position of a row to the paths of its issues. */
+const issuesAt = (index: number, issues: readonly Issue[]): Issue[] =>
+  issues.map(({ path, message }) => ({ path: ['rows', index, ...path], message }))
 
-type CheckedRows = Iterator<ListItem<CheckedRow>, unknown> | AsyncIterator<ListItem<CheckedRow>, unknown>
+type IndexedRow = CheckedRow & { readonly index: number }
 
 /** Sends the rows of one list, several at once. */
 export class Run {
   readonly #client: Pick<CampaignClient, 'rewardWallet'>
   readonly #session: LedgerSession
+  readonly #rows: AsyncGenerator<IndexedRow, void>
   readonly #report: RunReport
-  readonly #rows: AsyncIterator<ListItem<CheckedRow>, boolean>
+  readonly #options: RewardWalletsOptions
   readonly #workers: number
-  readonly #isStrict: boolean
   readonly #retryable: RetryableVerdicts
   readonly #evidence: Evidence
   readonly #pacer: Pacer
@@ -81,22 +73,28 @@ export class Run {
   /** Aborted `MAX_CONFIRM_MS` after the stop. */
   readonly #confirmTimeout = new AbortController()
   #confirmTimer: NodeJS.Timeout | undefined
-  #stopReason: StopReason | undefined
+  #stopReason: Readonly<{ message: string; cause: unknown; advice: string | undefined }> | undefined
   #hasSucceeded = false
   readonly #refusals = new Map<string, number>()
   #consecutiveUnknown = 0
 
-  constructor({ client, internals, session, rows, report, options }: RunParts) {
-    const { concurrency = DEFAULT_CONCURRENCY, strict, retryRejected, onProgress, isUsedId, confirm } = options
+  constructor(
+    client: Pick<CampaignClient, 'rewardWallet'>,
+    session: LedgerSession,
+    rows: Rows<AwardRow>,
+    report: RunReport,
+    options: RewardWalletsOptions,
+  ) {
+    const { concurrency = DEFAULT_CONCURRENCY, onProgress, isUsedId, confirm } = options
     this.#client = client
     this.#session = session
+    this.#rows = this.#read(rows)
     this.#report = report
-    this.#rows = readList(rows, (row) => checkRow(row, internals), this.#stopping.signal)
+    this.#options = options
     this.#workers = concurrency * WORKERS_PER_CALL
-    this.#isStrict = strict ?? false
-    this.#retryable = retryableVerdicts(options, retryRejected)
-    this.#evidence = { isUsedId, confirm: confirm && ((row) => this.#confirm(() => confirm(row))) }
-    this.#pacer = new Pacer(concurrency, (message, cause) => this.stop(message, cause))
+    this.#retryable = retryableVerdicts(options, options.retryRejected)
+    this.#evidence = { isUsedId, confirm: confirm && ((row) => this.#confirm(row)) }
+    this.#pacer = new Pacer(concurrency, (message, cause) => this.#stop(message, cause))
     const total = lengthOf(rows)
     this.#progress = new ProgressReporter(onProgress, () => ({
       rows: report.rows,
@@ -105,28 +103,27 @@ export class Run {
       xp: report.xp,
       waitingMs: this.#pacer.pauseLeftMs,
     }))
-    // Each waiting row adds a listener, and Node warns of more than ten.
-    setMaxListeners(0, this.#stopping.signal, this.#confirmTimeout.signal)
   }
 
-  /** The reason of the stop; `undefined` if the run has not stopped. */
-  get stopReason(): StopReason | undefined {
-    return this.#stopReason
-  }
-
-  /**
-   * Sends the rows, then closes the ledger. After a stop, it waits for the attempts in progress only. Never rejects.
-   */
-  async send(): Promise<void> {
-    const rows: CheckedRows = this.#isStrict ? await this.#checkAll() : this.#rows
+  /** Sends the rows, then closes the ledger. @throws AwardRunStoppedError when the run stops before its last row */
+  async send(): Promise<AwardReport> {
+    const { signal, strict } = this.#options
+    const onStop = (): void => this.#stop(ABORTED, signal?.reason)
+    const removeListener = signal && onAbort(signal, onStop)
+    if (signal?.aborted) onStop()
+    const rows = strict ? (await this.#checkAll()).values() : this.#rows
     await Promise.all(Array.from({ length: this.#workers }, () => this.#work(rows)))
-    await this.#session.close().catch((error: unknown) => this.stop('the ledger failed', error))
+    await this.#session.close().catch((error: unknown) => this.#stop('the ledger failed', error))
     clearTimeout(this.#confirmTimer)
+    removeListener?.()
     this.#progress.finish()
+    if (this.#stopReason === undefined) return this.#report.build(false)
+    const { message, cause, advice } = this.#stopReason
+    throw stoppedError(this.#report, message, cause, advice)
   }
 
-  /** Stops the run: it sends nothing more. Keeps the reason of the first call. */
-  stop(message: string, cause: unknown, advice: string = CONTINUE): void {
+  /** Stops the run: only the attempts in progress are finished. Keeps the reason of the first call. */
+  #stop(message: string, cause: unknown, advice?: string): void {
     if (this.#stopReason !== undefined) return
     this.#stopReason = { message, cause, advice }
     this.#stopping.abort()
@@ -134,79 +131,66 @@ export class Run {
     this.#confirmTimer = setTimeout(() => this.#confirmTimeout.abort(), MAX_CONFIRM_MS)
   }
 
+  async *#read(list: Rows<AwardRow>): AsyncGenerator<IndexedRow, void> {
+    const report = this.#report
+    const client = clientInternals(this.#client)
+    const read = (row: unknown): IndexedRow => ({ index: report.rows++, ...checkRow(row, client) })
+    report.isReadToEnd = yield* readList(list, read, this.#stopping.signal)
+  }
+
   /**
    * Reads all rows, and compares them with one another and with the ledger. Stops the run if one of them is invalid.
    *
    * @returns the rows to send
    */
-  async #checkAll(): Promise<CheckedRows> {
-    const rows: ListItem<CheckedRow>[] = []
-    const invalid: RowIssues[] = []
+  async #checkAll(): Promise<readonly IndexedRow[]> {
+    const rows: IndexedRow[] = []
+    const problems: Issue[] = []
     const byId = new Map<string, AwardRow>()
     try {
-      for (let next = await this.#next(this.#rows); next !== undefined; next = await this.#next(this.#rows)) {
-        rows.push(next)
-        const { index, item } = next
-        if (!item.ok) {
-          invalid.push({ index, issues: item.issues })
-          this.#report.addInvalid(index, item.fields, item.issues)
-          continue
-        }
-        const row = item.value
-        const earlier = byId.get(row.id)
-        if (earlier === undefined) byId.set(row.id, row)
-        const known = earlier ?? (await this.#session.findConflict(row))
-        if (known === undefined || isSameAward(row, known)) continue
-        const issues = conflictIssues(row, known)
-        invalid.push({ index, issues })
-        this.#report.addInvalid(index, row, issues)
+      for await (const checked of this.#rows) {
+        rows.push(checked)
+        const issues = checked.ok ? await this.#conflictsOf(checked.row, byId) : checked.issues
+        if (issues.length === 0) continue
+        problems.push(...issuesAt(checked.index, issues))
+        this.#report.addInvalid(checked.index, checked.ok ? checked.row : checked.fields, issues)
       }
-      if (invalid.length > 0) {
-        this.stop('some rows are invalid', invalidRowsError(invalid, 'nothing was sent'), CORRECT)
+      if (problems.length > 0) {
+        const cause = invalidRequestError('rewardWallets', problems, 'nothing was sent')
+        this.#stop('some rows are invalid', cause, CORRECT)
       }
     } catch (error) {
-      this.stop('the rows could not be checked', error)
-      // Lets the list clean up.
-      await this.#rows.next().catch(() => undefined)
+      this.#stop('the rows could not be checked', error)
     }
-    return this.#stopReason === undefined ? rows.values() : [].values()
+    return this.#stopReason === undefined ? rows : []
   }
 
-  /** Returns the next row; `undefined` at the end and after a stop. @throws the error of the list */
-  async #next(rows: CheckedRows): Promise<ListItem<CheckedRow> | undefined> {
-    const next = await rows.next()
-    if (next.done) {
-      if (next.value === true) this.#report.isReadToEnd = true
-      return undefined
-    }
-    this.#report.rows = Math.max(this.#report.rows, next.value.index + 1)
-    return next.value
+  /** Compares a row with the earlier row of the same id, or with the ledger. */
+  async #conflictsOf(row: AwardRow, byId: Map<string, AwardRow>): Promise<Issue[]> {
+    const earlier = byId.get(row.id)
+    if (earlier === undefined) byId.set(row.id, row)
+    const known = earlier ?? (await this.#session.findConflict(row))
+    return known === undefined ? [] : conflictIssues(row, known)
   }
 
   /** Processes one row after the other. */
-  async #work(rows: CheckedRows): Promise<void> {
-    for (;;) {
-      let next: ListItem<CheckedRow> | undefined
-      try {
-        next = await this.#next(rows)
-      } catch (error) {
-        this.stop('the list of awards threw an error', error)
+  async #work(rows: AsyncIterable<IndexedRow> | Iterable<IndexedRow>): Promise<void> {
+    try {
+      for await (const row of rows) {
+        await this.#award(row).catch((error: unknown) => this.#stop('the ledger failed', error))
+        this.#progress.schedule()
       }
-      if (next === undefined) return
-      try {
-        await this.#award(next)
-      } catch (error) {
-        this.stop('the ledger failed', error)
-      }
-      this.#progress.schedule()
+    } catch (error) {
+      this.#stop('the list of awards threw an error', error)
     }
   }
 
   /** Resolves when the row is finished. @throws the error of the ledger */
-  async #award({ index, item: checked }: ListItem<CheckedRow>): Promise<void> {
+  async #award(checked: IndexedRow): Promise<void> {
     const report = this.#report
+    const { index } = checked
     if (!checked.ok) return report.addInvalid(index, checked.fields, checked.issues)
-    const row = checked.value
+    const { row } = checked
     for (let isRetry = false; ; isRetry = true) {
       if (this.#mustNotSend(row)) return this.#addUnsent(index, row, isRetry)
       const claim = await this.#session.claim(row, this.#retryable, isRetry)
@@ -216,9 +200,9 @@ export class Run {
         case 'done':
           return this.#addFromLedger(index, row, claim)
         case 'conflict': {
-          const conflict = { index, issues: conflictIssues(row, claim.known) }
-          const cause = invalidRowsError([conflict], 'it was not sent')
-          return this.stop('a row contradicts the ledger or an earlier row', cause, CORRECT)
+          const issues = issuesAt(index, conflictIssues(row, claim.known))
+          const cause = invalidRequestError('rewardWallets', issues, 'it was not sent')
+          return this.#stop('a row contradicts the ledger or an earlier row', cause, CORRECT)
         }
         case 'busy':
           await this.#waitWhileBusy(claim.retryMs)
@@ -232,7 +216,14 @@ export class Run {
   /** @returns whether the row is finished. @throws the error of the ledger */
   async #attempt(index: number, attempt: Attempt): Promise<boolean> {
     const { row } = attempt
-    const end = await this.#makeAttempt(attempt).catch((error: unknown) => {
+    const attempted = await this.#pacer.call(async () => {
+      if (this.#mustNotSend(row)) return undefined
+      const made = await attemptAward(this.#client, attempt, this.#evidence)
+      this.#applyRules(attempt, made)
+      return made
+    })
+    this.#progress.schedule()
+    const end = await this.#record(attempt, attempted).catch((error: unknown) => {
       const failure = { code: 'ledger_failed', message: 'the ledger failed before it recorded the outcome' }
       this.#report.add(index, row, { verdict: 'indeterminate', failure })
       throw error
@@ -248,21 +239,15 @@ export class Run {
       if (end.reason === 'busy') await this.#waitWhileBusy(MAX_BUSY_MS)
       return false
     }
-    const verdict = end.kind === 'final' ? end.verdict : 'indeterminate'
-    this.#report.add(index, row, { verdict, failure: end.failure })
+    this.#report.add(index, row, {
+      verdict: end.kind === 'final' ? end.verdict : 'indeterminate',
+      failure: end.failure,
+    })
     this.#progress.countFinished()
     return true
   }
 
-  /** Sends the award and records the outcome. @returns `undefined` if it was not sent. @throws the error of the ledger */
-  async #makeAttempt(attempt: Attempt): Promise<AttemptEnd | undefined> {
-    const attempted = await this.#pacer.call(async () => {
-      if (this.#mustNotSend(attempt.row)) return undefined
-      const made = await attemptAward(this.#client, attempt, this.#evidence)
-      this.#applyRules(attempt, made)
-      return made
-    })
-    this.#progress.schedule()
+  async #record(attempt: Attempt, attempted: Attempted | undefined): Promise<AttemptEnd | undefined> {
     if (attempted !== undefined) return recordAttempt(this.#session, attempt, attempted)
     await this.#session.release(attempt)
     return undefined
@@ -274,7 +259,7 @@ export class Run {
     switch (outcome?.kind) {
       case 'failed':
         if (++this.#consecutiveUnknown === MAX_UNKNOWN) {
-          this.stop(`${MAX_UNKNOWN} consecutive awards ended with an unknown outcome`, outcome.error)
+          this.#stop(`${MAX_UNKNOWN} consecutive awards ended with an unknown outcome`, outcome.error)
         }
         return
       case 'campaign_refused':
@@ -298,7 +283,7 @@ export class Run {
     const count = (this.#refusals.get(kind) ?? 0) + 1
     this.#refusals.set(kind, count)
     if (count < MAX_REFUSALS) return
-    this.stop(`${MAX_REFUSALS} awards were refused in the same way, and none was accepted`, cause)
+    this.#stop(`${MAX_REFUSALS} awards were refused in the same way, and none was accepted`, cause)
   }
 
   #mustNotSend({ pid }: AwardRow): boolean {
@@ -320,22 +305,18 @@ export class Run {
   }
 
   async #waitWhileBusy(retryMs: number): Promise<void> {
-    await wait(Math.min(retryMs, MAX_BUSY_MS), undefined, { signal: this.#stopping.signal }).catch(() => undefined)
+    await sleep(Math.min(retryMs, MAX_BUSY_MS), this.#stopping.signal).catch(() => undefined)
   }
 
   /** Calls the caller's `confirm`, with a time limit after a stop. */
-  async #confirm(confirm: () => Confirmation | Promise<Confirmation>): Promise<Confirmation> {
+  #confirm(row: AwardRow): Promise<Confirmation> {
     const { signal } = this.#confirmTimeout
-    let onTimeout: () => void = () => undefined
-    try {
-      return await new Promise<Confirmation>((resolve, reject) => {
-        onTimeout = () => reject(new Error('confirm did not return in time'))
-        if (signal.aborted) onTimeout()
-        signal.addEventListener('abort', onTimeout)
-        Promise.resolve(confirm()).then(resolve, reject)
-      })
-    } finally {
-      signal.removeEventListener('abort', onTimeout)
-    }
+    return new Promise((resolve, reject) => {
+      const onTimeout = (): void => reject(new Error('confirm did not return in time'))
+      if (signal.aborted) onTimeout()
+      const confirmed = Promise.resolve(this.#options.confirm?.(row))
+      const removeListener = onAbort(signal, onTimeout)
+      confirmed.then(resolve, reject).finally(removeListener)
+    })
   }
 }
