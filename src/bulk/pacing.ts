@@ -81,11 +81,10 @@ const MAX_PAUSE_MS = 30_000
 export class Pacer {
   readonly #slots: Semaphore
   readonly #stopRun: (message: string, cause: unknown) => void
-  #state: 'open' | 'paused' | 'probing' | 'stopped' = 'open'
+  #state: 'open' | 'paused' | 'probe due' | 'probing' | 'stopped' = 'open'
   /** The number of pauses so far. Only a call that started after the last pause may start another pause. */
   #pauses = 0
   #pausedUntil = 0
-  #hasProbe = false
   #timer: NodeJS.Timeout | undefined
   #waiting: (() => void)[] = []
   #unreachable = 0
@@ -109,10 +108,10 @@ export class Pacer {
   ): Promise<Result> {
     await this.#slots.acquire()
     try {
-      while (this.#state === 'paused' || (this.#state === 'probing' && this.#hasProbe)) {
+      while (this.#state === 'paused' || this.#state === 'probing') {
         await new Promise<void>((resolve) => this.#waiting.push(resolve))
       }
-      this.#hasProbe = true
+      if (this.#state === 'probe due') this.#state = 'probing'
       const pausesBefore = this.#pauses
       const result = await send()
       this.#ended(result?.outcome, this.#pauses !== pausesBefore)
@@ -190,8 +189,7 @@ export class Pacer {
   }
 
   #admitProbe(): void {
-    this.#state = 'probing'
-    this.#hasProbe = false
+    this.#state = 'probe due'
     this.#waiting.shift()?.()
   }
 

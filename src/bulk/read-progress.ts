@@ -113,7 +113,7 @@ class ProgressReader<User extends GetUserProgressRequest> {
   readonly #signal: AbortSignal | undefined
   readonly #pacer: Pacer
   readonly #progress: ProgressReporter<Omit<ReadingProgress, 'rate' | 'timeLeftMs'>>
-  readonly #users: AsyncGenerator<User, boolean>
+  readonly #users: AsyncGenerator<Task<User>, void>
   /** Ends the list. */
   readonly #stopping = new AbortController()
   /** Aborts the calls in flight. */
@@ -135,7 +135,7 @@ class ProgressReader<User extends GetUserProgressRequest> {
     this.#concurrency = concurrency
     this.#signal = signal
     this.#pacer = new Pacer(concurrency, (_, cause) => this.#fail(cause))
-    this.#users = readList(users, (user) => user, this.#stopping.signal)
+    this.#users = readList(users, (user) => ({ user, retries: 0 }), this.#stopping.signal)
     const total = lengthOf(users)
     this.#progress = new ProgressReporter(onProgress, () => ({
       users: this.#taken,
@@ -169,7 +169,7 @@ class ProgressReader<User extends GetUserProgressRequest> {
       removeListener?.()
       this.#abort(undefined)
       // Lets the list clean up.
-      await this.#users.return(false).catch(() => undefined)
+      await this.#users.return().catch(() => undefined)
       this.#progress.finish()
     }
   }
@@ -190,9 +190,9 @@ class ProgressReader<User extends GetUserProgressRequest> {
         const next = await this.#users.next()
         if (!next.done) {
           this.#taken++
-          return { user: next.value, retries: 0 }
+          return next.value
         }
-        this.#isListEnded = next.value
+        this.#isListEnded = true
       } catch (error) {
         // Lets the workers start the calls for the users before the error.
         await setImmediate()

@@ -75,15 +75,14 @@ const MAX_BLOCK_MS = 10
  * `return` of the list, and waits for it.
  *
  * @param read - converts an item before the next item is read
- * @returns whether the list was read to its end
  * @throws the error of the list
  */
 export async function* readList<Item, Result>(
   list: Rows<Item>,
   read: (item: Item) => Result,
   stopped: AbortSignal,
-): AsyncGenerator<Result, boolean, undefined> {
-  if (stopped.aborted) return false
+): AsyncGenerator<Result, void> {
+  if (stopped.aborted) return
   const iterator = Symbol.asyncIterator in list ? list[Symbol.asyncIterator]() : list[Symbol.iterator]()
   let abandon: () => void = () => undefined
   const removeListener = onAbort(stopped, () => abandon())
@@ -102,18 +101,17 @@ export async function* readList<Item, Result>(
       if (result === 'abandoned') {
         // Not awaited: the `return` of a generator waits for its pending `next`.
         void (async () => iterator.return?.())().catch(() => undefined)
-        return false
+        return
       }
       if (typeof result !== 'object')
         throw new TypeError(`next() of the list must return an object, got ${typeName(result)}`)
-      if (result.done) return true
+      if (result.done) return
       isWaiting = true
       yield read(result.value)
       if (performance.now() < blockEndsAt) continue
       await setImmediate()
       blockEndsAt = performance.now() + MAX_BLOCK_MS
     }
-    return false
   } finally {
     removeListener()
     if (isWaiting) await iterator.return?.()

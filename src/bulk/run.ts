@@ -132,10 +132,10 @@ export class Run {
   }
 
   async *#read(list: Rows<AwardRow>): AsyncGenerator<IndexedRow, void> {
-    const report = this.#report
     const client = clientInternals(this.#client)
-    const read = (row: unknown): IndexedRow => ({ index: report.rows++, ...checkRow(row, client) })
-    report.isReadToEnd = yield* readList(list, read, this.#stopping.signal)
+    const read = (row: unknown): IndexedRow => ({ index: this.#report.rows++, ...checkRow(row, client) })
+    yield* readList(list, read, this.#stopping.signal)
+    this.#report.isReadToEnd = !this.#stopping.signal.aborted
   }
 
   /**

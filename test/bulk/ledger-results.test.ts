@@ -23,7 +23,7 @@ test('a row that another process holds is claimed again soon, even if its lease 
   const { client, sent } = setup()
   const retries: boolean[] = []
   const ledger = ledgerWith((session) => ({
-    claim(row, retryable, isRetry) {
+    async claim(row, retryable, isRetry) {
       retries.push(isRetry)
       return retries.length === 1 ? { state: 'busy', retryMs: 60_000 } : session.claim(row, retryable, isRetry)
     },

@@ -66,6 +66,8 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
   const rowsOf = async ({ run }: SharedLedger) =>
     (await pool.query(`SELECT id, verdict, in_doubt, attempt, error FROM ${table} WHERE run = $1 ORDER BY id`, [run]))
       .rows
+  /** A part of the statement that extends a lease. */
+  const EXTEND = 'SET lease_until = clock_timestamp()'
   const DELETE_AWARD = `DELETE FROM ${table} WHERE run = $1`
   const RELEASE_AWARD = `UPDATE ${table} SET attempt = NULL, lease_until = NULL WHERE run = $1`
 
@@ -385,6 +387,22 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
       expect(await first).toBe('awarded')
     })
 
+    test('a call keeps its claim even if an extension of its lease fails', async () => {
+      const { client } = setup()
+      let extensions = 0
+      const failing = poolWith((text) => {
+        if (text.includes(EXTEND) && ++extensions === 1) throw new Error('the connection was reset')
+      })
+      const ledger = postgresLedger(failing, { run: randomUUID(), table, leaseMs: 900 })
+      const slow = holdCalls(client)
+      const first = awardOne(slow, award(1), { ledger })
+      // Four thirds of the lease time.
+      await expect.poll(() => extensions, { timeout: 10_000 }).toBe(4)
+      expect((await unsettled(awardOne(client, award(1), { ledger }))).reason).toBe('busy')
+      slow.waiting[0]?.()
+      expect(await first).toBe('awarded')
+    })
+
     test.each([
       ['succeeds', undefined],
       ['is refused with 401', { kind: 'status', status: 401 }],
@@ -480,7 +498,7 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
       const { client } = setup()
       let renewals = 0
       const counting = poolWith((text) => {
-        if (text.includes('jsonb_to_recordset')) renewals++
+        if (text.includes(EXTEND)) renewals++
       })
       const ledger = postgresLedger(counting, { run: randomUUID(), table, leaseMs: 60 })
       const slow = holdCalls(client)

@@ -31,7 +31,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   ledgers: {
     mutate: ['src/bulk/award-one.ts', 'src/bulk/{ledger,postgres}/**/*.ts'],
     tests: [
-      'test/bulk/{award-one,bad-input,file-ledger,file-ledger-locks,leases,pgbouncer,postgres-ledger,stopping,verdicts}.test.ts',
+      'test/bulk/{award-one,bad-input,file-ledger,file-ledger-locks,pgbouncer,postgres-ledger,stopping,verdicts}.test.ts',
     ],
   },
   testing: { mutate: ['src/testing/**/*.ts'], tests: ['test/testing/**/!(memory-limits).test.ts'] },

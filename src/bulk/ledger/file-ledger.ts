@@ -1,13 +1,13 @@
 import { chmodSync, closeSync, openSync, readSync, type Stats, statSync } from 'node:fs'
 import { constants } from 'node:os'
 import { resolve } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { CampaignError, ConfigurationError } from '../../errors/client-errors.ts'
 import { invalidRequestError } from '../../errors/invalid-request-error.ts'
 import type { AwardFailure, FinalVerdict, Verdict } from '../../schemas/award-report.ts'
 import type { ClientTarget } from '../../shared/client-internals.ts'
 import { LEDGER } from '../../shared/ledger-key.ts'
 import { type OptionRules, optional } from '../../shared/option-checks.ts'
-import { isSameAward } from '../../shared/same-award.ts'
 import { typeName } from '../../shared/type-checks.ts'
 import { openSqlite, type SqliteDatabase, sqliteProblem } from '../../sqlite/sqlite.ts'
 import { readOptions } from '../arguments.ts'
@@ -23,10 +23,9 @@ import {
   mustBeRebind,
   mustBeRunName,
   type Rebind,
-  type RecordedAward,
+  type RecordedResult,
   type RetryableVerdicts,
   resultOf,
-  runConflict,
   targetConflict,
 } from './ledger.ts'
 
@@ -147,9 +146,10 @@ async function* readEntries(path: string): AsyncGenerator<LedgerEntry> {
     for (;;) {
       const entries = page.all(last) as StoredAward[]
       for (const stored of entries) {
-        const { id, address, pid, xp, verdict, failure } = recordedAward(stored)
-        const at = new Date(stored.settled_at ?? stored.begun_at).toISOString()
-        yield { id, address, pid, xp, verdict: verdict ?? 'indeterminate', at, ...(failure && { error: failure }) }
+        const { id, address, pid, xp, settled_at, begun_at } = stored
+        const { verdict = 'indeterminate', failure } = recordedResult(stored)
+        const at = new Date(settled_at ?? begun_at).toISOString()
+        yield { id, address, pid, xp, verdict, at, ...(failure && { error: failure }) }
         last = stored.rowid
       }
       if (entries.length < PAGE) return
@@ -178,6 +178,10 @@ const CREATE = `
   PRAGMA application_id = ${APPLICATION_ID};
   PRAGMA user_version = ${VERSION}`
 
+const IDENTITY = `
+  SELECT (SELECT application_id FROM pragma_application_id) AS application,
+    (SELECT user_version FROM pragma_user_version) AS version, (SELECT count(*) FROM sqlite_schema) AS tables`
+
 const COLUMNS = 'rowid, id, address, pid, xp, verdict, in_doubt, error, begun_at, settled_at'
 
 /** A row of the table `awards`. */
@@ -192,11 +196,7 @@ interface StoredAward extends AwardRow {
   readonly settled_at: number | null
 }
 
-const recordedAward = ({ id, address, pid, xp, verdict, in_doubt, error }: StoredAward): RecordedAward => ({
-  id,
-  address,
-  pid,
-  xp,
+const recordedResult = ({ verdict, in_doubt, error }: StoredAward): RecordedResult => ({
   verdict: verdict ?? undefined,
   failure: error === null ? undefined : (JSON.parse(error) as AwardFailure),
   // An award without a verdict: its process was killed during the attempt.
@@ -204,6 +204,8 @@ const recordedAward = ({ id, address, pid, xp, verdict, in_doubt, error }: Store
 })
 
 interface FileAttempt extends Attempt {
+  readonly rowid: number
+  readonly begunAt: number
   /** The row before the claim; `undefined` if the claim inserted it. */
   readonly before: StoredAward | undefined
 }
@@ -228,7 +230,8 @@ function openSession(path: string, opener: Opener): LedgerSession {
       database.exec(CREATE)
       database.prepare('INSERT INTO run (name, begun_at) VALUES (?, ?)').run(opener.run, Date.now())
     } else {
-      checkForDamage(path, database)
+      const { quick_check: found } = database.prepare('PRAGMA quick_check(1)').get() as { quick_check: string }
+      if (found !== 'ok') throw unusable(path, DAMAGED)
     }
     checkHeader(path, database, opener)
     if (opener.target !== undefined) {
@@ -260,11 +263,7 @@ function checkFile(path: string, opener: Opener): void {
 
 /** Returns whether the database is empty: a file of 0 bytes, or a run was killed while it created the tables. */
 function isNew(database: SqliteDatabase): boolean {
-  const [application, version, tables] = [
-    'SELECT application_id AS value FROM pragma_application_id',
-    'SELECT user_version AS value FROM pragma_user_version',
-    'SELECT count(*) AS value FROM sqlite_schema',
-  ].map((sql) => (database.prepare(sql).get() as { value: number }).value)
+  const { application, version, tables } = database.prepare(IDENTITY).get() as Record<string, number>
   if (application === 0 && version === 0 && tables === 0) return true
   if (application !== APPLICATION_ID) throw new Error('it is an SQLite database of another program. Use another file')
   if (version !== VERSION) {
@@ -276,30 +275,21 @@ function isNew(database: SqliteDatabase): boolean {
   return false
 }
 
-/** @throws ConfigurationError when SQLite finds damage in the structure of the file */
-function checkForDamage(path: string, database: SqliteDatabase): void {
-  const found = Object.values(database.prepare('PRAGMA quick_check(1)').get() as object)[0]
-  if (found !== 'ok') throw unusable(path, DAMAGED)
-}
-
 /** @throws ConfigurationError when the ledger belongs to another run, or has awards of another target */
 function checkHeader(path: string, database: SqliteDatabase, { run, target, rebind }: Opener): void {
   const header = database.prepare('SELECT name, target FROM run').get() as
     | { name: string; target: string | null }
     | undefined
   if (header === undefined) throw unusable(path, DAMAGED)
+  const { name } = header
+  if (name !== run) {
+    const names = `it belongs to the run ${JSON.stringify(name)}, and this is the run ${JSON.stringify(run)}`
+    throw unusable(path, `${names}. Use its run name, or another file`)
+  }
   const hasAwards = database.prepare('SELECT 1 FROM awards LIMIT 1').get() !== undefined
   const recorded = header.target === null || !hasAwards ? undefined : (JSON.parse(header.target) as ClientTarget)
-  const conflict = runConflict(header.name, run) ?? targetConflict(recorded, target, rebind)
+  const conflict = targetConflict(recorded, target, rebind)
   if (conflict !== undefined) throw unusable(path, conflict)
-}
-
-/** The rows of one transaction. */
-interface Group {
-  /** Settles when the transaction was committed or has failed. */
-  readonly committed: Promise<void>
-  readonly resolve: () => void
-  readonly reject: (reason: unknown) => void
 }
 
 /**
@@ -317,7 +307,8 @@ class FileSession implements LedgerSession {
   readonly #seen = new SeenRows()
   /** Released rows that have no row in the table, by id. */
   readonly #released = new Map<string, AwardRow>()
-  #group: Group | undefined
+  /** The commit of the open transaction. */
+  #commit: Promise<void> | undefined
   #failure: { readonly reason: unknown } | undefined
 
   constructor(path: string, database: SqliteDatabase) {
@@ -329,92 +320,74 @@ class FileSession implements LedgerSession {
       'INSERT INTO awards (id, address, pid, xp, in_doubt, begun_at) VALUES (?, ?, ?, ?, 0, ?)',
     )
     this.#update = database.prepare(
-      'UPDATE awards SET verdict = ?, in_doubt = ?, error = ?, begun_at = ?, settled_at = ? WHERE id = ?',
+      'UPDATE awards SET verdict = ?, in_doubt = ?, error = ?, begun_at = ?, settled_at = ? WHERE rowid = ?',
     )
-    this.#delete = database.prepare('DELETE FROM awards WHERE id = ?')
+    this.#delete = database.prepare('DELETE FROM awards WHERE rowid = ?')
   }
 
-  claim(row: AwardRow, retryable: RetryableVerdicts, isRetry: boolean): ClaimResult | Promise<ClaimResult> {
-    const stored = this.#find(row.id)
-    if (stored === undefined) return this.#claimNew(row, isRetry)
-    const award = recordedAward(stored)
-    const known = conflictOf(row, award)
-    if (known !== undefined) return { state: 'conflict', known }
-    if (this.#seen.add(stored.rowid) && !isRetry) return { state: 'duplicate' }
-    const result = finalResultOf(award, retryable)
-    if (result !== undefined) return { state: 'done', ...result }
-
-    const { isInDoubt, verdict: previousVerdict } = award
-    const attempt: FileAttempt = { row, isInDoubt, previousVerdict, before: stored }
-    return this.#write(() => {
-      this.#update.run(null, isInDoubt ? 1 : 0, null, Date.now(), null, row.id)
+  async claim(row: AwardRow, retryable: RetryableVerdicts, isRetry: boolean): Promise<ClaimResult> {
+    const { stored, conflict, isDuplicate } = this.#find(row, isRetry)
+    if (conflict !== undefined) return { state: 'conflict', known: conflict }
+    if (isDuplicate) return { state: 'duplicate' }
+    const begunAt = Date.now()
+    if (stored === undefined) {
+      const { id, address, pid, xp } = row
+      const rowid = await this.#write(() => {
+        const inserted = Number(this.#insert.run(id, address, pid, xp, begunAt).lastInsertRowid)
+        this.#seen.add(inserted)
+        this.#released.delete(id)
+        return inserted
+      })
+      const attempt = { row, isInDoubt: false, previousVerdict: undefined, rowid, begunAt, before: undefined }
       return { state: 'claimed', attempt }
-    })
-  }
-
-  #claimNew(row: AwardRow, isRetry: boolean): ClaimResult | Promise<ClaimResult> {
-    const { id, address, pid, xp } = row
-    const released = this.#released.get(id)
-    if (released !== undefined && !isRetry) {
-      return isSameAward(row, released) ? { state: 'duplicate' } : { state: 'conflict', known: released }
     }
-    const attempt: FileAttempt = { row, isInDoubt: false, previousVerdict: undefined, before: undefined }
-    return this.#write(() => {
-      this.#seen.add(Number(this.#insert.run(id, address, pid, xp, Date.now()).lastInsertRowid))
-      this.#released.delete(id)
-      return { state: 'claimed', attempt }
-    })
+    const recorded = recordedResult(stored)
+    const result = finalResultOf(recorded, retryable)
+    if (result !== undefined) return { state: 'done', ...result }
+    const { isInDoubt, verdict: previousVerdict } = recorded
+    const { rowid } = stored
+    await this.#write(() => this.#update.run(null, Number(isInDoubt), null, begunAt, null, rowid))
+    const attempt: FileAttempt = { row, isInDoubt, previousVerdict, rowid, begunAt, before: stored }
+    return { state: 'claimed', attempt }
   }
 
-  complete({ row: { id } }: Attempt, verdict: Verdict, failure?: AwardFailure): Promise<Verdict> {
-    return this.#write(() => {
-      const stored = this.#find(id)
-      if (stored === undefined) throw unusable(this.#path, `it lost the award ${JSON.stringify(id)}`)
-      this.#update.run(
-        verdict === 'indeterminate' ? null : verdict,
-        verdict === 'indeterminate' || verdict === 'unconfirmed' ? 1 : 0,
-        failure === undefined ? null : JSON.stringify(failure),
-        stored.begun_at,
-        Date.now(),
-        id,
-      )
-      return verdict
-    })
+  async complete(attempt: Attempt, verdict: Verdict, failure?: AwardFailure): Promise<Verdict> {
+    const { rowid, begunAt } = attempt as FileAttempt
+    const isOpen = verdict === 'indeterminate'
+    const isInDoubt = isOpen || verdict === 'unconfirmed'
+    const error = failure === undefined ? null : JSON.stringify(failure)
+    await this.#write(() =>
+      this.#update.run(isOpen ? null : verdict, Number(isInDoubt), error, begunAt, Date.now(), rowid),
+    )
+    return verdict
   }
 
-  release(attempt: Attempt): Promise<void> {
-    const { row, before, isInDoubt } = attempt as FileAttempt
-    return this.#write(() => {
+  async release(attempt: Attempt): Promise<void> {
+    const { row, rowid, before, isInDoubt } = attempt as FileAttempt
+    await this.#write(() => {
       if (before === undefined) {
-        const { rowid } = this.#find(row.id) ?? {}
-        this.#delete.run(row.id)
-        if (rowid !== undefined) this.#seen.delete(rowid)
+        this.#delete.run(rowid)
+        this.#seen.delete(rowid)
         this.#released.set(row.id, row)
       } else {
         const { verdict, error, begun_at, settled_at } = before
-        this.#update.run(verdict, isInDoubt ? 1 : 0, error, begun_at, settled_at, row.id)
+        this.#update.run(verdict, Number(isInDoubt), error, begun_at, settled_at, rowid)
       }
     })
   }
 
-  lookUp(row: AwardRow, isRetry: boolean): LookUpResult {
-    const stored = this.#find(row.id)
-    if (stored === undefined) {
-      const released = this.#released.get(row.id)
-      return released !== undefined && !isRetry && isSameAward(row, released) ? 'duplicate' : undefined
-    }
-    const award = recordedAward(stored)
-    if (conflictOf(row, award) !== undefined) return undefined
-    return this.#seen.add(stored.rowid) && !isRetry ? 'duplicate' : resultOf(award)
+  async lookUp(row: AwardRow, isRetry: boolean): Promise<LookUpResult> {
+    const { stored, conflict, isDuplicate } = this.#find(row, isRetry)
+    if (isDuplicate) return 'duplicate'
+    return stored === undefined || conflict !== undefined ? undefined : resultOf(recordedResult(stored))
   }
 
-  findConflict(row: AwardRow): AwardRow | undefined {
-    const stored = this.#find(row.id)
-    return stored && conflictOf(row, recordedAward(stored))
+  async findConflict(row: AwardRow): Promise<AwardRow | undefined> {
+    const stored = this.#read(row.id)
+    return stored && conflictOf(row, stored)
   }
 
   async close(): Promise<void> {
-    this.#commit()
     try {
       // Leaves one file that can be read anywhere.
       if (this.#failure === undefined) this.#database.exec('PRAGMA journal_mode = DELETE')
@@ -425,8 +398,18 @@ class FileSession implements LedgerSession {
     }
   }
 
+  /** Finds the recorded award with the row's id, and whether the run has seen the row. Marks the row as seen. */
+  #find(row: AwardRow, isRetry: boolean) {
+    const stored = this.#read(row.id)
+    const known = stored ?? this.#released.get(row.id)
+    const conflict = known && conflictOf(row, known)
+    if (conflict !== undefined) return { stored, conflict, isDuplicate: false }
+    const isSeen = stored === undefined ? known !== undefined : this.#seen.add(stored.rowid)
+    return { stored, conflict, isDuplicate: isSeen && !isRetry }
+  }
+
   /** Reads an award, with the changes that are not committed yet. */
-  #find(id: string): StoredAward | undefined {
+  #read(id: string): StoredAward | undefined {
     if (this.#failure !== undefined) throw this.#failure.reason
     try {
       return this.#select.get(id) as StoredAward | undefined
@@ -436,43 +419,35 @@ class FileSession implements LedgerSession {
   }
 
   /** Makes a change in the transaction of this turn. Resolves to its result when it is committed. */
-  #write<Result>(change: () => Result): Promise<Result> {
-    if (this.#failure !== undefined) return Promise.reject(this.#failure.reason)
+  async #write<Result>(change: () => Result): Promise<Result> {
+    if (this.#failure !== undefined) throw this.#failure.reason
+    let result: Result
     try {
-      this.#group ??= this.#begin()
-      const { committed } = this.#group
-      const result = change()
-      return committed.then(() => result)
+      this.#commit ??= this.#begin()
+      result = change()
     } catch (error) {
-      return Promise.reject(this.#fail(error))
+      throw this.#fail(error)
     }
+    await this.#commit
+    return result
   }
 
-  #begin(): Group {
+  /** Begins a transaction. @returns its commit, after this turn of the event loop */
+  #begin(): Promise<void> {
     this.#database.exec('BEGIN IMMEDIATE')
-    setImmediate(() => this.#commit())
-    let resolve: Group['resolve'] = () => undefined
-    let reject: Group['reject'] = () => undefined
-    const committed = new Promise<void>((onCommit, onFailure) => {
-      resolve = onCommit
-      reject = onFailure
+    const commit = setImmediate().then(() => {
+      if (this.#failure !== undefined) throw this.#failure.reason
+      this.#commit = undefined
+      try {
+        this.#requireSameFile()
+        this.#database.exec('COMMIT')
+      } catch (error) {
+        throw this.#fail(error)
+      }
     })
-    // If the first change fails, nobody waits for the group.
-    committed.catch(() => undefined)
-    return { committed, resolve, reject }
-  }
-
-  #commit(): void {
-    const group = this.#group
-    if (group === undefined) return
-    try {
-      this.#requireSameFile()
-      this.#database.exec('COMMIT')
-      this.#group = undefined
-      group.resolve()
-    } catch (error) {
-      this.#fail(error)
-    }
+    // If the first change fails, nobody waits for the commit.
+    commit.catch(() => undefined)
+    return commit
   }
 
   /** SQLite would go on writing to a file that was deleted or replaced, and the next run would not find the awards. */
@@ -482,7 +457,7 @@ class FileSession implements LedgerSession {
     throw unusable(this.#path, `another program has ${file === undefined ? 'deleted' : 'replaced'} it during the run`)
   }
 
-  /** Rolls the transaction back, and fails it and every later change. @returns the reason */
+  /** Rolls the transaction back, and fails every later change. @returns the reason */
   #fail(error: unknown): unknown {
     const reason = explained(this.#path, error)
     this.#failure = { reason }
@@ -491,8 +466,6 @@ class FileSession implements LedgerSession {
     } catch {
       // SQLite has rolled back.
     }
-    this.#group?.reject(reason)
-    this.#group = undefined
     return reason
   }
 }

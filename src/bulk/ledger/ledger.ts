@@ -60,7 +60,7 @@ export interface LedgerSession {
    * @param isRetry - whether this call claims the same row again. If `false` and the session has seen the id, the row is a
    *   duplicate
    */
-  claim(row: AwardRow, retryable: RetryableVerdicts, isRetry: boolean): ClaimResult | Promise<ClaimResult>
+  claim(row: AwardRow, retryable: RetryableVerdicts, isRetry: boolean): Promise<ClaimResult>
   /**
    * Records the verdict of the attempt and ends the claim. Resolves when the verdict is flushed.
    *
@@ -71,10 +71,10 @@ export interface LedgerSession {
   /** Ends the claim of an attempt that certainly changed nothing. The ledger is then as it was before the claim. */
   release(attempt: Attempt): Promise<void>
   /** Returns the recorded result of a row without claiming it. */
-  lookUp(row: AwardRow, isRetry: boolean): LookUpResult | Promise<LookUpResult>
+  lookUp(row: AwardRow, isRetry: boolean): Promise<LookUpResult>
   /** Returns the recorded award with the row's id, if it differs from the row. */
-  findConflict(row: AwardRow): AwardRow | undefined | Promise<AwardRow | undefined>
-  /** Flushes and closes the ledger. */
+  findConflict(row: AwardRow): Promise<AwardRow | undefined>
+  /** Closes the ledger, when no change is pending. */
   close(): Promise<void>
 }
 
@@ -99,27 +99,27 @@ export type ClaimResult =
 
 export type LookUpResult = AwardResult | 'duplicate' | undefined
 
-/** An award as a ledger has it, without a claim of another process. */
-export interface RecordedAward extends AwardRow {
+/** What a ledger has recorded about an award, without a claim of another process. */
+export interface RecordedResult {
   readonly verdict: FinalVerdict | undefined
   readonly failure: AwardFailure | undefined
   /** Whether an attempt has an unknown outcome. */
   readonly isInDoubt: boolean
 }
 
-/** Returns the recorded award if it differs from the row with the same id. */
-export const conflictOf = (row: AwardRow, { id, address, pid, xp }: RecordedAward): AwardRow | undefined =>
+/** Returns the known award with the row's id, if it differs from the row. */
+export const conflictOf = (row: AwardRow, { id, address, pid, xp }: AwardRow): AwardRow | undefined =>
   isSameAward(row, { address, pid, xp }) ? undefined : { id, address, pid, xp }
 
 /** Returns the recorded result of an award; `undefined` if it has none. */
-export function resultOf({ verdict, failure, isInDoubt }: RecordedAward): AwardResult | undefined {
+export function resultOf({ verdict, failure, isInDoubt }: RecordedResult): AwardResult | undefined {
   if (verdict !== undefined) return { verdict, failure }
   return isInDoubt ? { verdict: 'indeterminate', failure } : undefined
 }
 
 /** Returns the recorded result if it forbids another attempt. An id that was used with another amount is never sent again. */
 export function finalResultOf(
-  { verdict, failure }: RecordedAward,
+  { verdict, failure }: RecordedResult,
   { rejected, unconfirmed }: RetryableVerdicts,
 ): FinalResult | undefined {
   if (verdict === undefined) return undefined
@@ -183,12 +183,6 @@ export function targetConflict(
       : `rebind.from must be ${names.map((name) => JSON.stringify(name)).join(' or ')}`
   return `it belongs to another target: ${changes.join('; ')}. ${advice}`
 }
-
-/** Returns why another run can't use a ledger; `undefined` if it can. */
-export const runConflict = (recorded: string, current: string): string | undefined =>
-  recorded === current
-    ? undefined
-    : `it belongs to the run ${JSON.stringify(recorded)}, and this is the run ${JSON.stringify(current)}. Use its run name, or another file`
 
 /** Stands for an issuer or a subject that the token does not have. */
 const NONE = 'none'

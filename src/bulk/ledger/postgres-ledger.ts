@@ -22,7 +22,7 @@ import {
   mustBeRebind,
   mustBeRunName,
   type Rebind,
-  type RecordedAward,
+  type RecordedResult,
   type RetryableVerdicts,
   resultOf,
   type SharedLedger,
@@ -142,7 +142,6 @@ class LedgerTables {
   readonly run: string
   readonly leaseMs: number
   readonly sql: Statements
-  readonly leases: Leases
   readonly #database: ReturnType<typeof openDatabase>
   readonly #table: string
   readonly #rebind: Rebind | undefined
@@ -152,7 +151,6 @@ class LedgerTables {
     this.run = run
     this.leaseMs = leaseMs
     this.sql = statements(table)
-    this.leases = new Leases(leaseMs, (claims) => this.query(this.sql.extend, run, JSON.stringify(claims), leaseMs))
     this.#database = openDatabase(database, { name: 'postgresLedger', statementTimeoutMs: STATEMENT_TIMEOUT_MS })
     this.#table = table
     this.#rebind = rebind
@@ -216,7 +214,7 @@ class LedgerTables {
 }
 
 /** A row of the table of awards. */
-interface StoredAward extends RecordedAward {
+interface StoredAward extends AwardRow, RecordedResult {
   /** Whether the award has the address, campaign and XP of the row in the query. */
   readonly isSame: boolean
   /** The time until the lease of the claim ends; `undefined` without a claim. */
@@ -224,7 +222,10 @@ interface StoredAward extends RecordedAward {
 }
 
 interface PostgresAttempt extends Attempt {
+  /** Proves that the attempt holds the claim. */
   readonly token: string
+  /** Extends the lease of the claim. */
+  readonly timer: NodeJS.Timeout
 }
 
 const MIN_RETRY_MS = 50
@@ -264,24 +265,29 @@ class PostgresSession implements LedgerSession {
   }
 
   async #claim(row: AwardRow, { rejected, unconfirmed }: RetryableVerdicts): Promise<PostgresAttempt | undefined> {
-    const { query, sql, leases, leaseMs } = this.#tables
+    const { query, sql, run, leaseMs } = this.#tables
     const token = randomUUID()
     const target = this.#target === undefined ? '' : JSON.stringify(this.#target)
     const [claimed] = await query(sql.claim, ...this.#values(row), token, leaseMs, rejected, unconfirmed, target)
     if (claimed === undefined) return undefined
-    leases.add({ id: row.id, token })
+    const timer = setInterval(() => {
+      // A failure is ignored: the next extension may succeed before the lease expires.
+      query(sql.extend, run, row.id, token, leaseMs).catch(() => undefined)
+    }, leaseMs / 3)
+    timer.unref()
     const [isInDoubt, verdict] = claimed
     return {
       row,
       token,
+      timer,
       isInDoubt: isInDoubt === 'true',
       previousVerdict: (verdict as FinalVerdict | null) ?? undefined,
     }
   }
 
   async complete(attempt: Attempt, verdict: Verdict, failure?: AwardFailure): Promise<Verdict | 'busy'> {
-    const { row, token, isInDoubt } = attempt as PostgresAttempt
-    const { query, sql, run, leases } = this.#tables
+    const { row, token, timer, isInDoubt } = attempt as PostgresAttempt
+    const { query, sql, run } = this.#tables
     const error = failure === undefined ? '' : JSON.stringify(failure)
     try {
       if (verdict === 'awarded') {
@@ -291,7 +297,7 @@ class PostgresSession implements LedgerSession {
       const [completed] = await query(sql.complete, run, row.id, token, verdict, error, isInDoubt)
       if (completed !== undefined) return completed[0] as Verdict
     } finally {
-      leases.remove(token)
+      clearInterval(timer)
     }
     const isUnknown = verdict === 'indeterminate' || verdict === 'unconfirmed'
     if (isUnknown) await query(sql.doubt, ...this.#values(row), error)
@@ -303,9 +309,9 @@ class PostgresSession implements LedgerSession {
   }
 
   async release(attempt: Attempt): Promise<void> {
-    const { row, token, isInDoubt } = attempt as PostgresAttempt
-    const { query, sql, run, leases } = this.#tables
-    leases.remove(token)
+    const { row, token, timer, isInDoubt } = attempt as PostgresAttempt
+    const { query, sql, run } = this.#tables
+    clearInterval(timer)
     const kept = await query(sql.release, run, row.id, token)
     if (isInDoubt && kept.length === 0) await query(sql.doubt, ...this.#values(row), '')
   }
@@ -356,39 +362,3 @@ const isFree = (stored: StoredAward, retryable: RetryableVerdicts): boolean =>
   stored.isSame && stored.leaseLeftMs === undefined && finalResultOf(stored, retryable) === undefined
 
 const rowOf = ({ id, address, pid, xp }: StoredAward): AwardRow => ({ id, address, pid, xp })
-
-/** The claim of an award, with the token that proves it. */
-interface Claim {
-  readonly id: string
-  readonly token: string
-}
-
-/** Extends the leases of all claims until they end. When a lease expires, another attempt may claim the award. */
-export class Leases {
-  readonly #claims = new Map<string, Claim>()
-  readonly #extend: (claims: readonly Claim[]) => Promise<unknown>
-  readonly #intervalMs: number
-  #timer: NodeJS.Timeout | undefined
-
-  constructor(leaseMs: number, extend: (claims: readonly Claim[]) => Promise<unknown>) {
-    this.#intervalMs = leaseMs / 3
-    this.#extend = extend
-  }
-
-  add(claim: Claim): void {
-    this.#claims.set(claim.token, claim)
-    this.#timer ??= setInterval(() => this.#extendAll(), this.#intervalMs).unref()
-  }
-
-  remove(token: string): void {
-    this.#claims.delete(token)
-    if (this.#claims.size > 0) return
-    clearInterval(this.#timer)
-    this.#timer = undefined
-  }
-
-  #extendAll(): void {
-    // A failure is ignored: the next extension may succeed before the lease expires.
-    this.#extend([...this.#claims.values()]).catch(() => undefined)
-  }
-}

@@ -145,15 +145,6 @@ export function statements(tableName: string) {
         in_doubt = true, verdict = CASE WHEN award.verdict = 'rejected' THEN 'unconfirmed' END
       WHERE ${isSame('excluded.address', 'excluded.pid', 'excluded.xp')}
         AND (award.verdict IS NULL OR award.verdict = 'rejected')`,
-    // Locks the rows in a fixed order, so that two statements cannot deadlock.
-    extend: `WITH claims AS (SELECT * FROM jsonb_to_recordset($2::text::jsonb) AS claims(id text, token uuid)),
-      locked AS (
-        SELECT award.id_hash FROM ${table} AS award JOIN claims ON award.id_hash = ${hash('claims.id')}
-        WHERE award.run = $1::text AND award.attempt = claims.token
-        ORDER BY award.id_hash FOR UPDATE OF award
-      )
-      UPDATE ${table} AS award SET lease_until = ${lease('$3')} FROM locked, claims
-      WHERE award.run = $1::text AND award.id_hash = locked.id_hash
-        AND award.id_hash = ${hash('claims.id')} AND award.attempt = claims.token`,
+    extend: `UPDATE ${table} AS award SET lease_until = ${lease('$4')} WHERE ${ofId} AND award.attempt = $3::uuid`,
   }
 }
