@@ -35,6 +35,8 @@ export type CallOutcome =
       readonly maybeApplied: boolean
     }
 
+export const DONE: CallOutcome = { kind: 'done', maybeApplied: false }
+
 const NOT_FOUND = 404
 const REQUEST_TIMEOUT = 408
 

@@ -7,7 +7,7 @@ import { onAbort } from '../shared/abort.ts'
 import { mustBeFunction, mustBeSignal, type OptionRules, optional } from '../shared/option-checks.ts'
 import { isRecord } from '../shared/type-checks.ts'
 import { DEFAULT_CONCURRENCY, issuesOfClient, issuesOfList, mustBeConcurrency, readOptions } from './arguments.ts'
-import { type CallOutcome, outcomeOf, Pacer } from './pacing.ts'
+import { type CallOutcome, DONE, outcomeOf, Pacer } from './pacing.ts'
 import { ProgressReporter } from './report.ts'
 import { lengthOf, type Rows, readList } from './rows.ts'
 
@@ -236,7 +236,7 @@ class ProgressReader<User extends GetUserProgressRequest> {
       // The client's error for a user that is not an object is better than a TypeError.
       const request = isRecord(user) ? { account: user.account, platform: user.platform, pid: user.pid } : user
       const progress = await this.#client.getUserProgress(request as User, { signal: this.#aborting.signal })
-      return { outcome: { kind: 'done', maybeApplied: false }, progress }
+      return { outcome: DONE, progress }
     } catch (error) {
       return this.#aborting.signal.aborted ? {} : { outcome: outcomeOf(error) }
     }

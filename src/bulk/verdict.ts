@@ -11,7 +11,7 @@ import type { AwardFailure, FinalVerdict, Verdict } from '../schemas/award-repor
 import { mustBeFunction, type OptionRules, optional } from '../shared/option-checks.ts'
 import { isRecord, typeName } from '../shared/type-checks.ts'
 import type { Attempt, LedgerSession, RetryableVerdicts } from './ledger/ledger.ts'
-import { type CallOutcome, outcomeOf } from './pacing.ts'
+import { type CallOutcome, DONE, outcomeOf } from './pacing.ts'
 import type { AwardRow } from './rows.ts'
 
 /** The verdict of an award, with the reason for a failure. */
@@ -20,10 +20,7 @@ export interface AwardResult {
   readonly failure?: AwardFailure | undefined
 }
 
-/** An {@link AwardResult} that ends the award. */
-export interface FinalResult extends AwardResult {
-  readonly verdict: FinalVerdict
-}
+export type FinalResult = AwardResult & { readonly verdict: FinalVerdict }
 
 const MAX_MESSAGE_LENGTH = 500
 
@@ -153,23 +150,19 @@ export async function attemptAward(
   const confirmed = previousVerdict === 'unconfirmed' ? await judgeUnconfirmed(row, evidence) : undefined
   if (confirmed !== undefined) return { outcome: undefined, ...confirmed }
 
-  const outcome = await call(client, row)
+  let outcome: CallOutcome = DONE
+  try {
+    // Pass a copy: the client may change its argument.
+    await client.rewardWallet({ ...row })
+  } catch (error) {
+    outcome = outcomeOf(error)
+  }
   if (outcome.kind === 'done') return { outcome, verdict: 'awarded' }
   if (outcome.kind === 'refused') {
     return { outcome, ...(await judgeRefusal(row, outcome.error, isInDoubt || outcome.maybeApplied, evidence)) }
   }
   const isUnknown = outcome.kind === 'failed' || (outcome.kind === 'unreachable' && outcome.maybeApplied)
   return { outcome, verdict: isUnknown ? 'indeterminate' : undefined, failure: failureOf(outcome.error) }
-}
-
-async function call(client: Pick<CampaignClient, 'rewardWallet'>, row: AwardRow): Promise<CallOutcome> {
-  try {
-    // Pass a copy: the client may change its argument.
-    await client.rewardWallet({ ...row })
-    return { kind: 'done', maybeApplied: false }
-  } catch (error) {
-    return outcomeOf(error)
-  }
 }
 
 /** The end of an attempt, recorded in the ledger. */

@@ -552,36 +552,36 @@ function explained(path: string, error: unknown): unknown {
   if (error instanceof CampaignError || !(error instanceof Error)) return error
   const { code } = error as NodeJS.ErrnoException
   if (SYSTEM_ERRORS.has(code)) return error
-  switch (sqliteProblem(error)) {
+  const problem = sqliteProblem(error)
+  if (problem === 'full') return systemError(path, 'ENOSPC', 'the disk is full', error)
+  if (problem === 'ioerr') return systemError(path, 'EIO', error.message, error)
+  return unusable(path, reasonOf(path, problem ?? code) ?? error.message, error)
+}
+
+function reasonOf(path: string, code: string | undefined): string | undefined {
+  switch (code) {
     case 'busy':
-      return unusable(path, 'this or another process is using it: a run, readLedger or the sqlite3 shell', error)
+      return 'this or another process is using it: a run, readLedger or the sqlite3 shell'
     case 'notadb':
-      return unusable(path, noDatabase(path), error)
+      return describeForeignFile(path)
     case 'corrupt':
-      return unusable(path, DAMAGED, error)
+      return DAMAGED
     case 'readonly':
     case 'cantopen':
-      return unusable(path, `SQLite can't write it or its journal beside it; ${NO_ACCESS}`, error)
-    case 'full':
-      return systemError(path, 'ENOSPC', 'the disk is full', error)
-    case 'ioerr':
-      return systemError(path, 'EIO', error.message, error)
-    case undefined:
-  }
-  switch (code) {
+      return `SQLite can't write it or its journal beside it; ${NO_ACCESS}`
     case 'ENOENT':
     case 'ENOTDIR':
-      return unusable(path, 'its folder does not exist. Create the folder', error)
+      return 'its folder does not exist. Create the folder'
     case 'EEXIST':
-      return unusable(path, 'it is a symbolic link to a missing file. Remove the link', error)
+      return 'it is a symbolic link to a missing file. Remove the link'
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':
-      return unusable(path, `permission denied (${code}); ${NO_ACCESS}`, error)
+      return `permission denied (${code}); ${NO_ACCESS}`
     case 'ERR_ACCESS_DENIED':
-      return unusable(path, `Node.js denies it; grant --allow-fs-read=${path} and --allow-fs-write=${path}`, error)
+      return `Node.js denies it; grant --allow-fs-read=${path} and --allow-fs-write=${path}`
     default:
-      return unusable(path, error.message, error)
+      return undefined
   }
 }
 
@@ -589,7 +589,7 @@ function explained(path: string, error: unknown): unknown {
 const JSON_FORMAT = '{"ledger":"campaign-client'
 
 /** Describes a file that SQLite does not recognise. No connection of this process has a lock on such a file. */
-function noDatabase(path: string): string {
+function describeForeignFile(path: string): string {
   const start = Buffer.alloc(JSON_FORMAT.length)
   const file = openSync(path, 'r')
   try {

@@ -249,19 +249,16 @@ class PostgresSession implements LedgerSession {
     }
     this.#seen.set(row.id, row)
 
-    let attempt = await this.#claim(row, retryable)
-    const stored = attempt === undefined ? await this.#select(row) : undefined
-    if (attempt === undefined && (stored === undefined || isFree(stored, retryable))) {
-      // The run is new, or bound to another target, or another process has just released the claim.
-      await this.#tables.bind(this.#target)
-      attempt = await this.#claim(row, retryable)
-    }
+    const attempt = await this.#claim(row, retryable)
     if (attempt !== undefined) return { state: 'claimed', attempt }
-    if (stored === undefined) return { state: 'busy', retryMs: MIN_RETRY_MS }
-    if (!stored.isSame) return { state: 'conflict', known: rowOf(stored) }
-    if (stored.leaseLeftMs !== undefined) return { state: 'busy', retryMs: Math.max(MIN_RETRY_MS, stored.leaseLeftMs) }
-    const result = finalResultOf(stored, retryable)
-    return result === undefined ? { state: 'busy', retryMs: MIN_RETRY_MS } : { state: 'done', ...result }
+    const stored = await this.#select(row)
+    const refusal = stored && claimRefusal(stored, retryable)
+    if (refusal !== undefined) return refusal
+    // The run is new, or bound to another target, or another process has just released the claim.
+    await this.#tables.bind(this.#target)
+    const secondAttempt = await this.#claim(row, retryable)
+    if (secondAttempt !== undefined) return { state: 'claimed', attempt: secondAttempt }
+    return { state: 'busy', retryMs: MIN_RETRY_MS }
   }
 
   async #claim(row: AwardRow, { rejected, unconfirmed }: RetryableVerdicts): Promise<PostgresAttempt | undefined> {
@@ -357,8 +354,12 @@ class PostgresSession implements LedgerSession {
   }
 }
 
-/** Whether nothing in the stored row forbids a claim. */
-const isFree = (stored: StoredAward, retryable: RetryableVerdicts): boolean =>
-  stored.isSame && stored.leaseLeftMs === undefined && finalResultOf(stored, retryable) === undefined
+/** Returns why the award can't be claimed; `undefined` if it can. */
+function claimRefusal(stored: StoredAward, retryable: RetryableVerdicts): ClaimResult | undefined {
+  if (!stored.isSame) return { state: 'conflict', known: rowOf(stored) }
+  if (stored.leaseLeftMs !== undefined) return { state: 'busy', retryMs: Math.max(MIN_RETRY_MS, stored.leaseLeftMs) }
+  const result = finalResultOf(stored, retryable)
+  return result && { state: 'done', ...result }
+}
 
 const rowOf = ({ id, address, pid, xp }: StoredAward): AwardRow => ({ id, address, pid, xp })
