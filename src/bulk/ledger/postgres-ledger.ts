@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { ConfigurationError } from '../../errors/client-errors.ts'
 import { invalidRequestError } from '../../errors/invalid-request-error.ts'
-import type { Query } from '../../postgres/database.ts'
+import type { PostgresDatabase, Query } from '../../postgres/database.ts'
 import { mustBeDatabase, openDatabase } from '../../postgres/open-database.ts'
 import type { PgPool } from '../../postgres/pg.ts'
 import type { PostgresSql } from '../../postgres/postgres-js.ts'
@@ -113,16 +113,17 @@ export function postgresLedger(database: PgPool | PostgresSql, options: Postgres
     throw invalidRequestError('postgresLedger', [{ path: ['database'], message: problem }])
   }
   const own = readOptions('postgresLedger', options, OPTIONS)
-  const tables = new LedgerTables(database, own)
+  const opened = openDatabase(database, { name: 'postgresLedger', statementTimeoutMs: STATEMENT_TIMEOUT_MS })
   return {
     kind: 'shared',
     run: own.run,
     [LEDGER]: {
       async open(target) {
-        await tables.check(target)
-        return new PostgresSession(tables, target)
+        const session = new PostgresSession(opened, own, target)
+        await session.check()
+        return session
       },
-      check: (target) => tables.check(target),
+      check: (target) => new PostgresSession(opened, own, target).check(),
     },
   }
 }
@@ -136,82 +137,6 @@ const MAX_RETRIES = 9
 const MAX_WAIT_MS = 500
 
 const sqlStateOf = (error: unknown): unknown => (error as { code?: unknown } | undefined)?.code
-
-/** The tables of one run. All sessions of a ledger share them. */
-class LedgerTables {
-  readonly run: string
-  readonly leaseMs: number
-  readonly sql: Statements
-  readonly #database: ReturnType<typeof openDatabase>
-  readonly #table: string
-  readonly #rebind: Rebind | undefined
-
-  constructor(database: PgPool | PostgresSql, options: PostgresLedgerOptions) {
-    const { run, rebind, table = DEFAULT_TABLE, leaseMs = DEFAULT_LEASE_MS } = options
-    this.run = run
-    this.leaseMs = leaseMs
-    this.sql = statements(table)
-    this.#database = openDatabase(database, { name: 'postgresLedger', statementTimeoutMs: STATEMENT_TIMEOUT_MS })
-    this.#table = table
-    this.#rebind = rebind
-  }
-
-  query: Query = (...statement) => this.#retried(() => this.#database.query(...statement))
-
-  /** @throws ConfigurationError when the run has another version, or awards of another target */
-  async check(target: ClientTarget | undefined, query: Query = this.query): Promise<void> {
-    const [found] = await query(this.sql.selectRun, this.run)
-    if (found === undefined) return
-    const [version, recorded, hasAwards] = found
-    if (Number(version) !== VERSION) {
-      throw this.#unusable(`it has version ${version}, and this package uses version ${VERSION}`)
-    }
-    const conflict =
-      hasAwards === 'true' && typeof recorded === 'string'
-        ? targetConflict(JSON.parse(recorded) as ClientTarget, target, this.#rebind)
-        : undefined
-    if (conflict !== undefined) throw this.#unusable(conflict)
-  }
-
-  /**
-   * Records the target of the next claim. Claims of another target wait meanwhile.
-   *
-   * @throws ConfigurationError as {@link check} does
-   */
-  async bind(target: ClientTarget | undefined): Promise<void> {
-    const { run, sql } = this
-    await this.#retried(() =>
-      this.#database.transaction(async (transaction) => {
-        const query: Query = (...statement) => transaction.query(...statement)
-        await query(sql.insertRun, run)
-        await query(sql.lockRun, run)
-        // After the lock, the check sees every claim that was committed before.
-        await this.check(target, query)
-        if (target !== undefined) await query(sql.bindRun, run, JSON.stringify(target))
-      }),
-    )
-  }
-
-  async #retried<Result>(work: () => Promise<Result>): Promise<Result> {
-    for (let retry = 0; ; retry++) {
-      try {
-        return await work()
-      } catch (error) {
-        if (SCHEMA_PROBLEMS.has(sqlStateOf(error))) {
-          throw this.#unusable(`${missingTables(this.#table)}: ${(error as Error).message}`, error)
-        }
-        if (!ROLLED_BACK.has(sqlStateOf(error)) || retry === MAX_RETRIES) throw error
-        await wait(Math.random() * Math.min(MAX_WAIT_MS, 20 * 2 ** retry))
-      }
-    }
-  }
-
-  #unusable(reason: string, cause?: unknown): ConfigurationError {
-    return new ConfigurationError(`The ledger of the run ${JSON.stringify(this.run)} can't be used: ${reason}`, {
-      cause,
-    })
-  }
-}
 
 /** A row of the table of awards. */
 interface StoredAward extends AwardRow, RecordedResult {
@@ -232,14 +157,41 @@ const MIN_RETRY_MS = 50
 
 /** The session of a run or a job. It does not cache the target of the run: each claim checks it in the database. */
 class PostgresSession implements LedgerSession {
-  readonly #tables: LedgerTables
+  readonly #database: PostgresDatabase
+  readonly #run: string
+  readonly #rebind: Rebind | undefined
+  readonly #table: string
+  readonly #leaseMs: number
   readonly #target: ClientTarget | undefined
+  readonly #sql: Statements
   /** The rows that this session has seen, by id. */
   readonly #seen = new Map<string, AwardRow>()
 
-  constructor(tables: LedgerTables, target: ClientTarget | undefined) {
-    this.#tables = tables
+  constructor(
+    database: PostgresDatabase,
+    { run, rebind, table = DEFAULT_TABLE, leaseMs = DEFAULT_LEASE_MS }: PostgresLedgerOptions,
+    target: ClientTarget | undefined,
+  ) {
+    this.#database = database
+    this.#run = run
+    this.#rebind = rebind
+    this.#table = table
+    this.#leaseMs = leaseMs
     this.#target = target
+    this.#sql = statements(table)
+  }
+
+  /** @throws ConfigurationError when the run has another version, or awards of another target */
+  async check(query: Query = this.#query): Promise<void> {
+    const [found] = await query(this.#sql.selectRun, this.#run)
+    if (found === undefined) return
+    const [version, recorded, hasAwards] = found
+    if (Number(version) !== VERSION) {
+      throw this.#unusable(`it has version ${version}, and this package uses version ${VERSION}`)
+    }
+    if (hasAwards !== 'true' || typeof recorded !== 'string') return
+    const conflict = targetConflict(JSON.parse(recorded) as ClientTarget, this.#target, this.#rebind)
+    if (conflict !== undefined) throw this.#unusable(conflict)
   }
 
   async claim(row: AwardRow, retryable: RetryableVerdicts, isRetry: boolean): Promise<ClaimResult> {
@@ -249,68 +201,60 @@ class PostgresSession implements LedgerSession {
     }
     this.#seen.set(row.id, row)
 
-    const attempt = await this.#claim(row, retryable)
-    if (attempt !== undefined) return { state: 'claimed', attempt }
+    const claimed = await this.#claim(row, retryable)
+    if (claimed !== undefined) return claimed
     const stored = await this.#select(row)
     const refusal = stored && claimRefusal(stored, retryable)
     if (refusal !== undefined) return refusal
     // The run is new, or bound to another target, or another process has just released the claim.
-    await this.#tables.bind(this.#target)
-    const secondAttempt = await this.#claim(row, retryable)
-    if (secondAttempt !== undefined) return { state: 'claimed', attempt: secondAttempt }
-    return { state: 'busy', retryMs: MIN_RETRY_MS }
+    await this.#bind()
+    return (await this.#claim(row, retryable)) ?? { state: 'busy', retryMs: MIN_RETRY_MS }
   }
 
-  async #claim(row: AwardRow, { rejected, unconfirmed }: RetryableVerdicts): Promise<PostgresAttempt | undefined> {
-    const { query, sql, run, leaseMs } = this.#tables
+  async #claim(row: AwardRow, { rejected, unconfirmed }: RetryableVerdicts): Promise<ClaimResult | undefined> {
     const token = randomUUID()
     const target = this.#target === undefined ? '' : JSON.stringify(this.#target)
-    const [claimed] = await query(sql.claim, ...this.#values(row), token, leaseMs, rejected, unconfirmed, target)
+    const values = [...this.#values(row), token, this.#leaseMs, rejected, unconfirmed, target] as const
+    const [claimed] = await this.#query(this.#sql.claim, ...values)
     if (claimed === undefined) return undefined
     const timer = setInterval(() => {
       // A failure is ignored: the next extension may succeed before the lease expires.
-      query(sql.extend, run, row.id, token, leaseMs).catch(() => undefined)
-    }, leaseMs / 3)
+      this.#query(this.#sql.extend, this.#run, row.id, token, this.#leaseMs).catch(() => undefined)
+    }, this.#leaseMs / 3)
     timer.unref()
     const [isInDoubt, verdict] = claimed
-    return {
-      row,
-      token,
-      timer,
-      isInDoubt: isInDoubt === 'true',
-      previousVerdict: (verdict as FinalVerdict | null) ?? undefined,
-    }
+    const previousVerdict = (verdict as FinalVerdict | null) ?? undefined
+    const attempt: PostgresAttempt = { row, token, timer, isInDoubt: isInDoubt === 'true', previousVerdict }
+    return { state: 'claimed', attempt }
   }
 
   async complete(attempt: Attempt, verdict: Verdict, failure?: AwardFailure): Promise<Verdict | 'busy'> {
     const { row, token, timer, isInDoubt } = attempt as PostgresAttempt
-    const { query, sql, run } = this.#tables
     const error = failure === undefined ? '' : JSON.stringify(failure)
     try {
       if (verdict === 'awarded') {
-        await query(sql.award, ...this.#values(row))
+        await this.#query(this.#sql.award, ...this.#values(row))
         return verdict
       }
-      const [completed] = await query(sql.complete, run, row.id, token, verdict, error, isInDoubt)
+      const [completed] = await this.#query(this.#sql.complete, this.#run, row.id, token, verdict, error, isInDoubt)
       if (completed !== undefined) return completed[0] as Verdict
     } finally {
       clearInterval(timer)
     }
     const isUnknown = verdict === 'indeterminate' || verdict === 'unconfirmed'
-    if (isUnknown) await query(sql.doubt, ...this.#values(row), error)
+    if (isUnknown) await this.#query(this.#sql.doubt, ...this.#values(row), error)
     const stored = await this.#select(row)
     // The row is gone, and with it the attempts of other processes: one of them may have been applied.
-    if (stored === undefined) await query(sql.doubt, ...this.#values(row), error)
+    if (stored === undefined) await this.#query(this.#sql.doubt, ...this.#values(row), error)
     if (!stored?.isSame || stored.leaseLeftMs !== undefined) return 'busy'
     return stored.verdict ?? 'indeterminate'
   }
 
   async release(attempt: Attempt): Promise<void> {
     const { row, token, timer, isInDoubt } = attempt as PostgresAttempt
-    const { query, sql, run } = this.#tables
     clearInterval(timer)
-    const kept = await query(sql.release, run, row.id, token)
-    if (isInDoubt && kept.length === 0) await query(sql.doubt, ...this.#values(row), '')
+    const kept = await this.#query(this.#sql.release, this.#run, row.id, token)
+    if (isInDoubt && kept.length === 0) await this.#query(this.#sql.doubt, ...this.#values(row), '')
   }
 
   async lookUp(row: AwardRow, isRetry: boolean): Promise<LookUpResult> {
@@ -332,7 +276,7 @@ class PostgresSession implements LedgerSession {
   async close(): Promise<void> {}
 
   async #select(row: AwardRow): Promise<StoredAward | undefined> {
-    const [found] = await this.#tables.query(this.#tables.sql.select, ...this.#values(row))
+    const [found] = await this.#query(this.#sql.select, ...this.#values(row))
     if (found === undefined) return undefined
     const [id, address, pid, xp, verdict, error, inDoubt, isClaimed, isSame, leaseLeftMs] = found
     return {
@@ -350,7 +294,43 @@ class PostgresSession implements LedgerSession {
 
   /** The first parameters of the statements about a row. */
   #values({ id, address, pid, xp }: AwardRow): [string, string, string, string, number] {
-    return [this.#tables.run, id, address, pid, xp]
+    return [this.#run, id, address, pid, xp]
+  }
+
+  /** Records the target of the next claim. Claims of another target wait meanwhile. @throws as {@link check} does */
+  async #bind(): Promise<void> {
+    await this.#retried(() =>
+      this.#database.transaction(async (transaction) => {
+        const query: Query = (...statement) => transaction.query(...statement)
+        await query(this.#sql.insertRun, this.#run)
+        await query(this.#sql.lockRun, this.#run)
+        // After the lock, the check sees every claim that was committed before.
+        await this.check(query)
+        if (this.#target !== undefined) await query(this.#sql.bindRun, this.#run, JSON.stringify(this.#target))
+      }),
+    )
+  }
+
+  #query: Query = (...statement) => this.#retried(() => this.#database.query(...statement))
+
+  async #retried<Result>(work: () => Promise<Result>): Promise<Result> {
+    for (let retry = 0; ; retry++) {
+      try {
+        return await work()
+      } catch (error) {
+        if (SCHEMA_PROBLEMS.has(sqlStateOf(error))) {
+          throw this.#unusable(`${missingTables(this.#table)}: ${(error as Error).message}`, error)
+        }
+        if (!ROLLED_BACK.has(sqlStateOf(error)) || retry === MAX_RETRIES) throw error
+        await wait(Math.random() * Math.min(MAX_WAIT_MS, 20 * 2 ** retry))
+      }
+    }
+  }
+
+  #unusable(reason: string, cause?: unknown): ConfigurationError {
+    return new ConfigurationError(`The ledger of the run ${JSON.stringify(this.#run)} can't be used: ${reason}`, {
+      cause,
+    })
   }
 }
 
