@@ -99,7 +99,6 @@ export class Pacer {
     this.#stopRun = stopRun
   }
 
-  /** The rest of the current pause, in milliseconds. */
   get pauseLeftMs(): number {
     return this.#state === 'paused' ? Math.max(0, this.#pausedUntil - performance.now()) : 0
   }

@@ -98,10 +98,9 @@ export function readProgress<User extends GetUserProgressRequest>(
   return new ProgressReader(client, users, own).read()
 }
 
-/** How often a user is read again after a temporary failure. */
+/** The maximum number of retries after temporary failures of one user. */
 const MAX_RETRIES = 2
 
-/** A user that is to be read. */
 interface Task<User> {
   readonly user: User
   readonly retries: number
@@ -114,14 +113,12 @@ class ProgressReader<User extends GetUserProgressRequest> {
   readonly #pacer: Pacer
   readonly #progress: ProgressReporter<Omit<ReadingProgress, 'rate' | 'timeLeftMs'>>
   readonly #users: AsyncGenerator<Task<User>, void>
-  /** Ends the list. */
   readonly #stopping = new AbortController()
   /** Aborts the calls in flight. */
   readonly #aborting = new AbortController()
   #isListEnded = false
   /** Users to read again, after all others. */
   readonly #retries: Task<User>[] = []
-  /** The error that ends the iteration. */
   #failure: { readonly error: unknown } | undefined
   #taken = 0
   readonly #counts = { read: 0, failed: 0 }

@@ -20,9 +20,7 @@ const zeros = (): Record<Countable, number> => ({
 
 /** Counts the rows of a run, and builds its report. */
 export class RunReport {
-  /** The number of rows that were read. */
   rows = 0
-  /** Whether the list was read to its end. */
   isReadToEnd = false
   readonly #startedAt = new Date().toISOString()
   readonly #counts = zeros()
@@ -40,7 +38,6 @@ export class RunReport {
     return { ...this.#xp }
   }
 
-  /** Adds the result of a row. */
   add(index: number, row: AwardRow, { verdict, failure }: AwardResult): void {
     this.#count(verdict, row.xp)
     if (verdict === 'awarded' || verdict === 'alreadyAwarded') return
@@ -66,7 +63,6 @@ export class RunReport {
     this.#addProblem({ index, ...fields, verdict: 'rejected', code: 'invalid_request', reason })
   }
 
-  /** Halts a campaign: its other rows are not sent. */
   haltCampaign(pid: string, reason: string): void {
     if (!this.#halted.has(pid)) this.#halted.set(pid, { rows: 0, reason })
   }
@@ -158,7 +154,6 @@ export class ProgressReporter<State extends ProgressState> {
   #timer: NodeJS.Timeout | undefined
   #lastCallAt = -Infinity
 
-  /** @param state - returns the current state of the run */
   constructor(onProgress: ((progress: State & Speed) => void) | undefined, state: () => State) {
     this.#onProgress = onProgress
     this.#state = state
@@ -177,7 +172,6 @@ export class ProgressReporter<State extends ProgressState> {
     else this.#timer = setTimeout(() => this.#call(), Math.ceil(waitMs))
   }
 
-  /** Calls `onProgress` for the last time. */
   finish(): void {
     if (this.#onProgress !== undefined) this.#call()
   }

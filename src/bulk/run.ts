@@ -57,7 +57,7 @@ const issuesAt = (index: number, issues: readonly Issue[]): Issue[] =>
 
 type IndexedRow = CheckedRow & { readonly index: number }
 
-/** Sends the rows of one list, several at once. */
+/** Sends the rows of one list. */
 export class Run {
   readonly #client: Pick<CampaignClient, 'rewardWallet'>
   readonly #session: LedgerSession
@@ -173,7 +173,6 @@ export class Run {
     return known === undefined ? [] : conflictIssues(row, known)
   }
 
-  /** Processes one row after the other. */
   async #work(rows: AsyncIterable<IndexedRow> | Iterable<IndexedRow>): Promise<void> {
     try {
       for await (const row of rows) {

@@ -70,7 +70,6 @@ export const EVIDENCE_RULES: OptionRules<Evidence> = {
   confirm: optional(mustBeFunction),
 }
 
-/** Returns the final verdicts that another attempt may change. */
 export const retryableVerdicts = ({ confirm, isUsedId }: Evidence, retryRejected = false): RetryableVerdicts => ({
   rejected: retryRejected,
   unconfirmed: confirm !== undefined || isUsedId !== undefined,
@@ -132,7 +131,7 @@ function judgeConfirmation(row: AwardRow, confirmation: Confirmation): AwardResu
   return { verdict: 'rejected', failure: { code: 'other_amount', message } }
 }
 
-/** The outcome of an attempt, before it is recorded. */
+/** An attempt before it is recorded. */
 export interface Attempted {
   /** The outcome of the call; `undefined` if nothing was sent. */
   readonly outcome: CallOutcome | undefined
@@ -168,7 +167,6 @@ export async function attemptAward(
 /** The end of an attempt, recorded in the ledger. */
 export type AttemptEnd =
   | ({ readonly kind: 'final' } & FinalResult)
-  /** The award has no final verdict. */
   | {
       readonly kind: 'retry'
       readonly reason: UnsettledReason
@@ -176,7 +174,6 @@ export type AttemptEnd =
       readonly failure?: AwardFailure | undefined
       readonly error?: unknown
     }
-  /** The client refused the row. */
   | { readonly kind: 'invalid'; readonly error: InvalidRequestError }
 
 /**

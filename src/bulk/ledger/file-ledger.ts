@@ -130,8 +130,7 @@ export function readLedger(path: string): AsyncIterable<LedgerEntry> {
   return { [Symbol.asyncIterator]: () => readEntries(absolute) }
 }
 
-/** Rows that are read at once. */
-const PAGE = 1_000
+const PAGE_SIZE = 1_000
 
 async function* readEntries(path: string): AsyncGenerator<LedgerEntry> {
   if (findFile(path) === undefined) throw unusable(path, 'it does not exist')
@@ -141,7 +140,7 @@ async function* readEntries(path: string): AsyncGenerator<LedgerEntry> {
     database.exec(LOCK)
     if (isNew(database)) return
     // In pages: the iterators of node:sqlite crash Node.js 22.13 after a garbage collection.
-    const page = database.prepare(`SELECT ${COLUMNS} FROM awards WHERE rowid > ? ORDER BY rowid LIMIT ${PAGE}`)
+    const page = database.prepare(`SELECT ${COLUMNS} FROM awards WHERE rowid > ? ORDER BY rowid LIMIT ${PAGE_SIZE}`)
     let last = 0
     for (;;) {
       const entries = page.all(last) as StoredAward[]
@@ -152,7 +151,7 @@ async function* readEntries(path: string): AsyncGenerator<LedgerEntry> {
         yield { id, address, pid, xp, verdict, at, ...(failure && { error: failure }) }
         last = stored.rowid
       }
-      if (entries.length < PAGE) return
+      if (entries.length < PAGE_SIZE) return
     }
   } catch (error) {
     throw explained(path, error)
@@ -163,8 +162,7 @@ async function* readEntries(path: string): AsyncGenerator<LedgerEntry> {
 
 /** `CCLG`: marks an SQLite database as a ledger. */
 const APPLICATION_ID = 0x43_43_4c_47
-/** The version of the tables. */
-const VERSION = 1
+const TABLES_VERSION = 1
 
 /** In exclusive mode the first lock is kept until the database is closed, and WAL needs no shared memory beside the file. */
 const LOCK = 'PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL'
@@ -176,7 +174,7 @@ const CREATE = `
     begun_at INTEGER, settled_at INTEGER
   ) STRICT;
   PRAGMA application_id = ${APPLICATION_ID};
-  PRAGMA user_version = ${VERSION}`
+  PRAGMA user_version = ${TABLES_VERSION}`
 
 const IDENTITY = `
   SELECT (SELECT application_id FROM pragma_application_id) AS application,
@@ -210,7 +208,6 @@ interface FileAttempt extends Attempt {
   readonly before: StoredAward | undefined
 }
 
-/** The run that opens a ledger. */
 interface Opener {
   readonly run: string
   readonly target: ClientTarget | undefined
@@ -266,9 +263,9 @@ function isNew(database: SqliteDatabase): boolean {
   const { application, version, tables } = database.prepare(IDENTITY).get() as Record<string, number>
   if (application === 0 && version === 0 && tables === 0) return true
   if (application !== APPLICATION_ID) throw new Error('it is an SQLite database of another program. Use another file')
-  if (version !== VERSION) {
+  if (version !== TABLES_VERSION) {
     throw new Error(
-      `it has version ${version} of the tables, and this package uses version ${VERSION}. Use another file, or the ` +
+      `it has version ${version} of the tables, and this package uses version ${TABLES_VERSION}. Use another file, or the ` +
         'version of the package that wrote it',
     )
   }
@@ -547,7 +544,6 @@ const unusable = (path: string, reason: string, cause?: unknown): ConfigurationE
 /** Codes of a full disk, a failing disk and too many open files. They do not mean that the ledger is wrong. */
 const SYSTEM_ERRORS: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EMFILE', 'ENFILE'])
 
-/** Returns an error with the path, the reason and what to do. */
 function explained(path: string, error: unknown): unknown {
   if (error instanceof CampaignError || !(error instanceof Error)) return error
   const { code } = error as NodeJS.ErrnoException
