@@ -116,7 +116,7 @@ class ProgressReader<User extends GetUserProgressRequest> {
   readonly #stopping = new AbortController()
   /** Aborts the calls in flight. */
   readonly #aborting = new AbortController()
-  #isListEnded = false
+  #total: number | undefined
   /** Users to read again, after all others. */
   readonly #retries: Task<User>[] = []
   #failure: { readonly error: unknown } | undefined
@@ -133,10 +133,10 @@ class ProgressReader<User extends GetUserProgressRequest> {
     this.#signal = signal
     this.#pacer = new Pacer(concurrency, (_, cause) => this.#fail(cause))
     this.#users = readList(users, (user) => ({ user, retries: 0 }), this.#stopping.signal)
-    const total = lengthOf(users)
+    this.#total = lengthOf(users)
     this.#progress = new ProgressReporter(onProgress, () => ({
       users: this.#taken,
-      total: (this.#isListEnded ? this.#taken : total) ?? null,
+      total: this.#total ?? null,
       counts: { ...this.#counts },
       waitingMs: this.#pacer.pauseLeftMs,
     }))
@@ -182,21 +182,20 @@ class ProgressReader<User extends GetUserProgressRequest> {
 
   /** Takes the next user; `undefined` if none is left. */
   async #take(): Promise<Task<User> | undefined> {
-    if (!this.#isListEnded && this.#failure === undefined) {
-      try {
-        const next = await this.#users.next()
-        if (!next.done) {
-          this.#taken++
-          return next.value
-        }
-        this.#isListEnded = true
-      } catch (error) {
-        // Lets the workers start the calls for the users before the error.
-        await setImmediate()
-        this.#fail(error)
+    try {
+      const next = await this.#users.next()
+      if (!next.done) {
+        this.#taken++
+        return next.value
       }
+    } catch (error) {
+      // Lets the workers start the calls for the users before the error.
+      await setImmediate()
+      this.#fail(error)
     }
-    return this.#failure === undefined ? this.#retries.shift() : undefined
+    if (this.#failure !== undefined) return undefined
+    this.#total = this.#taken
+    return this.#retries.shift()
   }
 
   /** Reads one user. Returns `undefined` if the user is read again later, or the iteration ends. */

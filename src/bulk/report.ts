@@ -21,7 +21,6 @@ const zeros = (): Record<Countable, number> => ({
 /** Counts the rows of a run, and builds its report. */
 export class RunReport {
   rows = 0
-  isReadToEnd = false
   readonly #startedAt = new Date().toISOString()
   readonly #counts = zeros()
   readonly #xp = zeros()
@@ -91,7 +90,7 @@ export class RunReport {
       halted: [...this.#halted].map(([pid, campaign]) => ({ pid, ...campaign })),
       startedAt: this.#startedAt,
       finishedAt: new Date().toISOString(),
-      complete: !isStopped && this.isReadToEnd && sumOf(final) === this.rows,
+      complete: !isStopped && sumOf(final) === this.rows,
     }
   }
 

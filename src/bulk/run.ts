@@ -62,6 +62,7 @@ export class Run {
   readonly #client: Pick<CampaignClient, 'rewardWallet'>
   readonly #session: LedgerSession
   readonly #rows: AsyncGenerator<IndexedRow, void>
+  #total: number | undefined
   readonly #report: RunReport
   readonly #options: RewardWalletsOptions
   readonly #workers: number
@@ -95,10 +96,10 @@ export class Run {
     this.#retryable = retryableVerdicts(options, options.retryRejected)
     this.#evidence = { isUsedId, confirm: confirm && ((row) => this.#confirm(row)) }
     this.#pacer = new Pacer(concurrency, (message, cause) => this.#stop(message, cause))
-    const total = lengthOf(rows)
+    this.#total = lengthOf(rows)
     this.#progress = new ProgressReporter(onProgress, () => ({
       rows: report.rows,
-      total: (report.isReadToEnd ? report.rows : total) ?? null,
+      total: this.#total ?? null,
       counts: report.counts,
       xp: report.xp,
       waitingMs: this.#pacer.pauseLeftMs,
@@ -135,7 +136,7 @@ export class Run {
     const client = clientInternals(this.#client)
     const read = (row: unknown): IndexedRow => ({ index: this.#report.rows++, ...checkRow(row, client) })
     yield* readList(list, read, this.#stopping.signal)
-    this.#report.isReadToEnd = !this.#stopping.signal.aborted
+    if (!this.#stopping.signal.aborted) this.#total = this.#report.rows
   }
 
   /**
