@@ -86,12 +86,12 @@ export async function* readList<Item, Result>(
   const iterator = Symbol.asyncIterator in list ? list[Symbol.asyncIterator]() : list[Symbol.iterator]()
   let abandon: () => void = () => undefined
   const removeListener = onAbort(stopped, () => abandon())
-  /** Whether the list waits for `next` or `return`. It does not while `next` is pending, and not after its end or an error. */
-  let isWaiting = false
+  // False while `next` is pending, and after the end of the list or its error.
+  let canReturn = false
   try {
     let blockEndsAt = performance.now() + MAX_BLOCK_MS
     while (!stopped.aborted) {
-      isWaiting = false
+      canReturn = false
       const next = iterator.next()
       // `Promise.race` would keep memory for each item until the stop.
       const result = await new Promise<IteratorResult<Item> | 'abandoned'>((resolve, reject) => {
@@ -106,7 +106,7 @@ export async function* readList<Item, Result>(
       if (typeof result !== 'object')
         throw new TypeError(`next() of the list must return an object, got ${typeName(result)}`)
       if (result.done) return
-      isWaiting = true
+      canReturn = true
       yield read(result.value)
       if (performance.now() < blockEndsAt) continue
       await setImmediate()
@@ -114,6 +114,6 @@ export async function* readList<Item, Result>(
     }
   } finally {
     removeListener()
-    if (isWaiting) await iterator.return?.()
+    if (canReturn) await iterator.return?.()
   }
 }

@@ -496,9 +496,9 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
 
     test('only the call that holds the claim extends the lease', async () => {
       const { client } = setup()
-      let renewals = 0
+      let extensions = 0
       const counting = poolWith((text) => {
-        if (text.includes(EXTEND)) renewals++
+        if (text.includes(EXTEND)) extensions++
       })
       const ledger = postgresLedger(counting, { run: randomUUID(), table, leaseMs: 60 })
       const slow = holdCalls(client)
@@ -506,8 +506,8 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
       await expect.poll(() => slow.waiting).toHaveLength(1)
       const takeOver = `UPDATE ${table} SET attempt = $2, lease_until = '2100-01-01' WHERE run = $1`
       await pool.query(takeOver, [ledger.run, randomUUID()])
-      const before = renewals
-      await expect.poll(() => renewals).toBeGreaterThan(before + 2)
+      const before = extensions
+      await expect.poll(() => extensions).toBeGreaterThan(before + 2)
       const { rows } = await pool.query(`SELECT lease_until FROM ${table} WHERE run = $1`, [ledger.run])
       expect(rows[0].lease_until.getUTCFullYear()).toBeGreaterThan(2090)
       slow.waiting[0]?.()

@@ -51,7 +51,7 @@ if (task.redis === undefined) {
   const { Worker } = await import('bullmq')
   const { Redis } = await import('ioredis')
   const connection = new Redis(task.redis, { maxRetriesPerRequest: null })
-  // The lock expires before it is renewed, so another worker gets the same job.
+  // The lock expires before it is extended, so another worker gets the same job.
   const lockOptions = { lockDuration: 250, lockRenewTime: 10_000, stalledInterval: 200, maxStalledCount: 1_000 }
   const processor: Processor<AwardRow> = (job) => work(job.data)
   new Worker(task.queue, processor, { connection, concurrency: 6, ...lockOptions }).on('error', () => undefined)

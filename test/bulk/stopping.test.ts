@@ -459,7 +459,7 @@ describe('failures that do not end a run', () => {
     })
     expect(report).toMatchObject({ rows: 40, complete: false, counts: counts({ awarded: 20 }) })
     expect(report.halted).toEqual([{ pid: 'demo', rows: 20, reason: expect.stringContaining(`HTTP ${status}`) }])
-    expect(service.requests.filter(({ status: answer }) => answer === status).length).toBeLessThanOrEqual(3)
+    expect(service.requests.filter(({ status: received }) => received === status).length).toBeLessThanOrEqual(3)
 
     const next = await rewardWallets(clientWith('full'), rows, { ledger: fileLedger(path) })
     expect(next).toMatchObject({ complete: true, counts: counts({ awarded: 40 }), fromLedger: 20, halted: [] })
@@ -521,16 +521,16 @@ describe('failures that do not end a run', () => {
     const elapsedMs = skipPauses()
     const AT_ONCE = 40
     const calls: number[] = []
-    let answer: () => void = () => undefined
-    const answered = new Promise<void>((resolve) => {
-      answer = resolve
+    let resolveAllSent: () => void = () => undefined
+    const allSent = new Promise<void>((resolve) => {
+      resolveAllSent = resolve
     })
     const busy = {
       async rewardWallet() {
         const call = calls.push(elapsedMs())
         if (call > AT_ONCE) return
-        if (call === AT_ONCE) answer()
-        await answered
+        if (call === AT_ONCE) resolveAllSent()
+        await allSent
         throw rateLimited(call === 5 ? 3_000 : 1_000)
       },
     }

@@ -131,7 +131,7 @@ describe('evidence', () => {
     return { client, service, sent, path, ledger: fileLedger(path), rows }
   }
 
-  test.each<[answer: unknown, after: string, verdict: Verdict, code?: string]>([
+  test.each<[returned: unknown, after: string, verdict: Verdict, code?: string]>([
     [true, 'an unknown outcome', 'alreadyAwarded'],
     [true, 'no attempt', 'alreadyAwarded'],
     [{ xp: 1 }, 'an unknown outcome', 'alreadyAwarded'],
@@ -146,9 +146,9 @@ describe('evidence', () => {
     ['yes', 'an unknown outcome', 'indeterminate', 'evidence_failed'],
     [{ xp: '1' }, 'no attempt', 'indeterminate', 'evidence_failed'],
     [null, 'no attempt', 'indeterminate', 'evidence_failed'],
-  ])('confirm returns %j after %s: %s %s', async (answer, after, verdict, code) => {
+  ])('confirm returns %j after %s: %s %s', async (returned, after, verdict, code) => {
     const { client, path } = after === 'no attempt' ? await withUsedId() : await withLostResponses()
-    const confirm = vi.fn(async () => answer as Confirmation)
+    const confirm = vi.fn(async () => returned as Confirmation)
     const report = await rewardWallets(client, awards(1), { ledger: fileLedger(path), confirm })
     expect(report.counts).toEqual(counts({ [verdict]: 1 }))
     expect(report.problems[0]?.code).toBe(code)
@@ -159,16 +159,16 @@ describe('evidence', () => {
     }
   })
 
-  test.each<[answer: boolean | undefined, after: string, verdict: Verdict, code?: string]>([
+  test.each<[returned: boolean | undefined, after: string, verdict: Verdict, code?: string]>([
     [true, 'an unknown outcome', 'alreadyAwarded'],
     [true, 'no attempt', 'rejected', 'id_used'],
     [false, 'an unknown outcome', 'rejected', 'bad_request'],
     [false, 'no attempt', 'rejected', 'bad_request'],
     [undefined, 'an unknown outcome', 'unconfirmed', 'bad_request'],
     [undefined, 'no attempt', 'rejected', 'bad_request'],
-  ])('isUsedId returns %j after %s: %s %s', async (answer, after, verdict, code) => {
+  ])('isUsedId returns %j after %s: %s %s', async (returned, after, verdict, code) => {
     const { client, path } = after === 'no attempt' ? await withUsedId() : await withLostResponses()
-    const isUsedId = vi.fn(() => answer)
+    const isUsedId = vi.fn(() => returned)
     const report = await rewardWallets(client, awards(1), { ledger: fileLedger(path), isUsedId })
     expect(report.counts).toEqual(counts({ [verdict]: 1 }))
     expect(report.problems[0]?.code).toBe(code)
