@@ -1,5 +1,5 @@
 import { Command as BaseCommand } from 'commander'
-import type { ExitCode } from './failure.ts'
+import { EXIT, type ExitCode } from './failure.ts'
 import type { Interrupts } from './interrupts.ts'
 import type { Output } from './output.ts'
 
@@ -12,8 +12,11 @@ export interface Context {
   readonly argv: readonly string[]
 }
 
-/** A commander `Command` that can show examples in its help and sets the exit code of the process. */
+/** A commander `Command` that can show examples in its help and has an exit code. */
 export class Command extends BaseCommand {
+  /** The exit code of the body, once it has run. */
+  exitCode: ExitCode = EXIT.done
+
   override createCommand(name?: string): Command {
     return new Command(name)
   }
@@ -25,10 +28,10 @@ export class Command extends BaseCommand {
     )
   }
 
-  /** Sets the body of the command. The body resolves to the exit code of the process. */
+  /** Sets the body of the command. The body resolves to the exit code. */
   run<Arguments extends unknown[]>(body: (...given: Arguments) => Promise<ExitCode>): this {
     return this.action(async (...given: Arguments) => {
-      process.exitCode = await body(...given)
+      this.exitCode = await body(...given)
     })
   }
 }

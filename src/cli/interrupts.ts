@@ -19,10 +19,14 @@ export class Interrupts {
     if (this.received) process.kill(process.pid, this.received)
   }
 
+  /** From now on, a signal ends the process. */
+  stop(): void {
+    for (const name of SIGNALS) process.off(name, this.#onSignal)
+  }
+
   readonly #onSignal = (name: NodeJS.Signals): void => {
     this.received = name
-    // Without a listener, the next signal ends the process.
-    for (const other of SIGNALS) process.off(other, this.#onSignal)
+    this.stop()
     this.#controller.abort(new Error('interrupted'))
   }
 }

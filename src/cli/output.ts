@@ -82,6 +82,13 @@ class Channel {
   }
 }
 
+/** The environment and the output streams of the command: those of `process`, or of a test. */
+export interface Host {
+  readonly env: NodeJS.ProcessEnv
+  readonly stdout: NodeJS.WriteStream
+  readonly stderr: NodeJS.WriteStream
+}
+
 /** The output of a command: results go to `out`, everything else to `err`. */
 export class Output {
   readonly out: Channel
@@ -89,7 +96,7 @@ export class Output {
   /** Whether results are printed as JSON. */
   json: boolean
 
-  constructor({ stdout, stderr, env }: NodeJS.Process, json: boolean) {
+  constructor({ stdout, stderr, env }: Host, json: boolean) {
     this.out = new Channel(stdout, env)
     this.err = new Channel(stderr, env)
     this.json = json

@@ -5,28 +5,32 @@ import { type CommandFailure, EXIT, type ExitCode, toFailure, usageFailure } fro
 import { systemReason } from './files.ts'
 import { refuseRepeatedFlags } from './flags.ts'
 import { Interrupts } from './interrupts.ts'
-import { dim, Output, red } from './output.ts'
+import { dim, type Host, Output, red } from './output.ts'
 
-/** Runs the command line, then ends the process. */
-export async function run(argv: readonly string[]): Promise<never> {
-  const output = new Output(process, argv.includes('--json'))
+/** Runs the command line. Returns the exit code. Some connections may stay open. */
+export async function run(argv: readonly string[], host: Host): Promise<ExitCode> {
+  const { env } = host
+  const output = new Output(host, argv.includes('--json'))
+  const interrupts = new Interrupts()
+  let exitCode: ExitCode
   try {
-    await parse({ output, env: process.env, interrupts: new Interrupts(), argv })
+    exitCode = await parse({ output, env, interrupts, argv })
   } catch (error) {
-    process.exitCode = await printError(error, output)
+    exitCode = await printError(error, output)
   }
   const failure = await output.out.flush()
   if (failure !== undefined) {
     output.err.line(red('error'), ' ', `standard output cannot be written: ${systemReason(failure)}`)
-    process.exitCode ||= EXIT.incomplete
+    exitCode ||= EXIT.incomplete
   }
   await output.err.flush()
-  // A connection to a proxy that does not respond would keep the process running.
-  process.exit()
+  interrupts.stop()
+  return exitCode
 }
 
-async function parse(context: Context): Promise<void> {
+async function parse(context: Context): Promise<ExitCode> {
   const { output, argv } = context
+  let exitCode: ExitCode = EXIT.done
   /** The help or the version, if the user asked for it. */
   let text = ''
   const program: Command = new Command('campaign-client')
@@ -60,6 +64,9 @@ async function parse(context: Context): Promise<void> {
     .hook('preAction', (_, command) => {
       output.json = command.optsWithGlobals().json === true
     })
+    .hook('postAction', (_, command) => {
+      exitCode = (command as Command).exitCode
+    })
   await addCommands(program, context)
   refuseRepeatedFlags(program)
   try {
@@ -69,6 +76,7 @@ async function parse(context: Context): Promise<void> {
     const result = error.code === 'commander.version' ? { packageVersion: version } : { help: text }
     output.result(result, (out) => out.write(text))
   }
+  return exitCode
 }
 
 /** A command whose code is loaded only when its name is on the command line. */

@@ -5,7 +5,7 @@ import { CampaignClient } from 'campaign-client'
 import { describe, expect, test } from 'vitest'
 import { endpoints } from '../../src/endpoints/index.ts'
 import { freePort } from '../support/server-process.ts'
-import { jsonOf, run, scratchFolder, start } from './command.ts'
+import { jsonOf, run, runProcess, scratchFolder, start } from './command.ts'
 import { listeningService } from './service.ts'
 
 const USER = ['--account', 'ada', '--platform', 'discord', '--pid', 'demo']
@@ -58,11 +58,16 @@ test('names missing arguments by their flags', async () => {
 })
 
 describe('--input', () => {
+  const fileOf = (content: string | Uint8Array): string => {
+    const file = join(scratchFolder(), 'input.json')
+    writeFileSync(file, content)
+    return file
+  }
+
   test('reads arguments from a file, combined with flags', async () => {
     const { env, service } = await listeningService()
-    const file = join(scratchFolder(), 'award.json')
     const { xp, ...others } = AWARD
-    writeFileSync(file, JSON.stringify(others))
+    const file = fileOf(JSON.stringify(others))
     expect(await run(['call', 'rewardWallet', '--input', file, '--xp', String(xp)], { env })).toMatchObject({ code: 0 })
     expect(service.state.awards).toMatchObject([AWARD])
   })
@@ -71,7 +76,7 @@ describe('--input', () => {
     const { env, service } = await listeningService()
     const input = JSON.stringify({ scope: 'user_activity', url: 'http://127.0.0.1:1/', secret: 'hunter2' })
     const args = ['call', 'registerWebhook', '--registration-path', 'webhook', '--input', '-']
-    const ended = await run(args, { env, input })
+    const ended = await runProcess(args, { env, input })
     expect(ended.code).toBe(0)
     expect(ended.stdout + ended.stderr).not.toContain('hunter2')
     expect(service.webhooks).toMatchObject([{ signed: true }])
@@ -84,7 +89,7 @@ describe('--input', () => {
     [new Uint8Array([0x7b, 0xff, 0x7d]), 'is not text in UTF-8'],
   ])('refuses %s', async (input, sentence) => {
     const { env, service } = await listeningService()
-    const { code, stderr, stdout } = await run(['call', 'getCampaignInfo', '--input', '-'], { env, input })
+    const { code, stderr, stdout } = await run(['call', 'getCampaignInfo', '--input', fileOf(input)], { env })
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toContain(sentence)
     expect(stderr).not.toContain('hunter2')
@@ -97,7 +102,7 @@ describe('--input', () => {
     ['rewardWallet', '{"colour":"red"}', 'its arguments are address, pid, id, xp'],
   ])('refuses an unknown field: %s %s', async (operation, input, advice) => {
     const { env, service } = await listeningService()
-    const { code, stderr } = await run(['call', operation, '--input', '-'], { env, input })
+    const { code, stderr } = await run(['call', operation, '--input', fileOf(input)], { env })
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(advice) })
     expect(stderr).toContain(`${operation} has no argument "${Object.keys(JSON.parse(input))[0]}"`)
     expect(service.requests).toEqual([])
@@ -105,8 +110,8 @@ describe('--input', () => {
 
   test('refuses an argument that is given twice, and a missing file', async () => {
     const { env } = await listeningService()
-    const twice = ['call', 'getCampaignInfo', '--pid', 'demo', '--input', '-']
-    expect((await run(twice, { env, input: '{"pid":"x"}' })).stderr).toContain('pid is given twice')
+    const twice = ['call', 'getCampaignInfo', '--pid', 'demo', '--input', fileOf('{"pid":"x"}')]
+    expect((await run(twice, { env })).stderr).toContain('pid is given twice')
     const missing = await run(['call', 'getCampaignInfo', '--input', '/no/such/file'], { env })
     expect(missing).toMatchObject({ code: 2, stdout: '' })
     expect(missing.stderr).toContain('there is no such file')

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { signWebhook } from 'campaign-client/webhook'
 import { describe, expect, test } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
-import { jsonOf, run, scratchFolder, start } from './command.ts'
+import { jsonOf, run, runProcess, scratchFolder, start } from './command.ts'
 import { listeningService } from './service.ts'
 
 const WALLET = '0x52908400098527886E0F7030069857D2E4169EE7'
@@ -25,12 +25,12 @@ const COMMANDS = [
 
 test('--version prints the version of the package and nothing else', async () => {
   for (const flag of ['--version', '-V']) {
-    expect(await run([flag])).toEqual({ code: 0, signal: null, stdout: `${manifest.version}\n`, stderr: '' })
+    expect(await runProcess([flag])).toEqual({ code: 0, signal: null, stdout: `${manifest.version}\n`, stderr: '' })
   }
 })
 
 test('help names every command, the environment and the exit codes', async () => {
-  const { code, stdout } = await run(['--help'])
+  const { code, stdout } = await runProcess(['--help'])
   expect(code).toBe(0)
   for (const [name = ''] of COMMANDS) expect(stdout).toContain(`\n  ${name} `)
   expect(stdout).toContain('CAMPAIGN_ACCESS_TOKEN_FILE')
@@ -49,7 +49,7 @@ test.each(COMMANDS)('the help of %s %s has the usage and two examples', async (.
 })
 
 test('without a command, prints the help and ends with exit code 2', async () => {
-  const { code, stdout, stderr } = await run([])
+  const { code, stdout, stderr } = await runProcess([])
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toContain('Usage: campaign-client')
 })
@@ -130,7 +130,8 @@ test('with --json, prints the version and the help as lines of JSON', async () =
     expect(jsonOf(ended)).toEqual({ version: 1, packageVersion: manifest.version })
   }
   for (const args of [['--help'], ['webhook', 'send', '-h'], ['help', 'call']]) {
-    const [words, json] = await Promise.all([run(args), run([...args, '--json'], { env: { FORCE_COLOR: '1' } })])
+    const words = await run(args)
+    const json = await run([...args, '--json'], { env: { FORCE_COLOR: '1' } })
     expect(json).toMatchObject({ code: 0, stderr: '' })
     expect(jsonOf(json)).toEqual({ version: 1, help: words.stdout })
   }
@@ -158,8 +159,10 @@ describe('with --json, the last line of standard output is the result with a ver
     const { env } = await listeningService()
     const cwd = scratchFolder()
     writeFileSync(join(cwd, 'list.csv'), `address,xp,id\n${WALLET},1,a\n`)
-    const options = { env: { ...env, CAMPAIGN_WEBHOOK_SECRET: SECRET }, cwd, ...(input !== undefined && { input }) }
-    const ended = await run([...args, '--json'], options)
+    const options = { env: { ...env, CAMPAIGN_WEBHOOK_SECRET: SECRET }, cwd }
+    const ended = await (input === undefined
+      ? run([...args, '--json'], options)
+      : runProcess([...args, '--json'], { ...options, input }))
     const { version, error } = jsonOf(ended)
     expect(version).toBe(1)
     const failed = error as { exitCode: number } | undefined
@@ -179,7 +182,7 @@ test('a bug in the command ends with exit code 70, and asks for a report', async
   const { env } = await listeningService()
   const bug = "URL.canParse=()=>{throw%20new%20RangeError('a-bug')}"
   const broken = { ...env, NODE_OPTIONS: `--import=data:text/javascript,${bug}` }
-  const ended = await run(['call', 'getCampaignInfo', '--pid', 'demo', '--json'], { env: broken })
+  const ended = await runProcess(['call', 'getCampaignInfo', '--pid', 'demo', '--json'], { env: broken })
   expect(ended).toMatchObject({ code: 70, stderr: expect.stringContaining('please report it') })
   expect(jsonOf(ended)).toMatchObject({ version: 1, error: { code: 'internal', exitCode: 70 } })
 })
@@ -210,16 +213,16 @@ test.skipIf(!existsSync('/dev/full'))('a result that cannot be written causes ex
   const within = ['sh', '-c', 'exec "$@" > /dev/full', 'sh']
   for (const words of [['--help'], ['--json', 'call', 'getCampaignInfo', '--pid', 'demo']]) {
     const { env } = await listeningService()
-    const { code, stderr } = await run(words, { env, within })
+    const { code, stderr } = await runProcess(words, { env, within })
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: expect.stringContaining('cannot be written: the disk is full'),
     })
   }
   // An earlier failure decides the exit code.
-  expect(await run(['--json', 'dve'], { within })).toMatchObject({ code: 2 })
+  expect(await runProcess(['--json', 'dve'], { within })).toMatchObject({ code: 2 })
 })
 
 test('runs without a home directory', async () => {
-  expect(await run(['--help'], { env: { HOME: '/nonexistent' } })).toMatchObject({ code: 0, stderr: '' })
+  expect(await runProcess(['--help'], { env: { HOME: '/nonexistent' } })).toMatchObject({ code: 0, stderr: '' })
 })

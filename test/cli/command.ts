@@ -3,9 +3,11 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Writable } from 'node:stream'
 import { build } from 'tsup'
 import { onTestFinished } from 'vitest'
 import { pathTo } from '../../scripts/repository.ts'
+import { run as runCommand } from '../../src/cli/run.ts'
 import { command, consolePage } from '../../tsup.config.ts'
 
 /** The result of a command. */
@@ -17,10 +19,16 @@ export interface Ended {
 }
 
 export interface RunOptions {
-  /** Environment variables. The command inherits only PATH. */
+  /** The environment variables of the command. */
   readonly env?: Readonly<Record<string, string>>
-  readonly input?: string | Uint8Array
   readonly cwd?: string
+}
+
+export interface ProcessOptions extends RunOptions {
+  /** Environment variables. The command also has PATH. */
+  readonly env?: Readonly<Record<string, string>>
+  /** The content of standard input. */
+  readonly input?: string | Uint8Array
   /** A program and its arguments. The command line is appended to them. */
   readonly within?: readonly string[]
   /** Keeps standard input open for writing. */
@@ -37,10 +45,34 @@ export interface Running {
   until(stream: 'stdout' | 'stderr', words: RegExp): Promise<RegExpExecArray>
 }
 
+/**
+ * Runs the command in this process, which is much faster than a process for each run. It has no standard input and no
+ * terminal. Only one run at a time, because it changes the working directory.
+ */
+export async function run(args: readonly string[], { env = {}, cwd = tmpdir() }: RunOptions = {}): Promise<Ended> {
+  const output = { stdout: '', stderr: '' }
+  const streamTo = (name: 'stdout' | 'stderr') =>
+    new Writable({
+      decodeStrings: false,
+      write(text: string, _, done) {
+        output[name] += text
+        done()
+      },
+    }) as unknown as NodeJS.WriteStream
+  const before = process.cwd()
+  process.chdir(cwd)
+  try {
+    const code = await runCommand(args, { env, stdout: streamTo('stdout'), stderr: streamTo('stderr') })
+    return { code, signal: null, ...output }
+  } finally {
+    process.chdir(before)
+  }
+}
+
 let built: Promise<string> | undefined
 
-/** Starts the command, built from the current source. */
-export async function start(args: readonly string[], options: RunOptions = {}): Promise<Running> {
+/** Starts the command in a process, built from the current source. */
+export async function start(args: readonly string[], options: ProcessOptions = {}): Promise<Running> {
   built ??= buildCommand()
   const { within = [] } = options
   return launch([...within, process.execPath, join(await built, 'cli/main.js'), ...args], options)
@@ -50,7 +82,7 @@ export async function start(args: readonly string[], options: RunOptions = {}): 
  * Starts the command at a new terminal. `stdout` is its whole output. `child.stdin` is its keyboard: `\x03` is Ctrl-C. After
  * a signal, the exit code is 128 plus the number of the signal, as in a shell.
  */
-export async function startAtTerminal(args: readonly string[], options: RunOptions = {}): Promise<Running> {
+export async function startAtTerminal(args: readonly string[], options: ProcessOptions = {}): Promise<Running> {
   return start(args, { ...options, within: ['python3', '-c', TERMINAL, ...(options.within ?? [])], keepsInput: true })
 }
 
@@ -63,7 +95,10 @@ code = os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:]))
 sys.exit(128 - code if code < 0 else code)
 `
 
-function launch([program = '', ...args]: readonly string[], { env = {}, input, cwd, keepsInput }: RunOptions): Running {
+function launch(
+  [program = '', ...args]: readonly string[],
+  { env = {}, input, cwd, keepsInput }: ProcessOptions,
+): Running {
   const child = spawn(program, args, {
     cwd: cwd ?? tmpdir(),
     env: { PATH: process.env.PATH ?? '', ...env },
@@ -104,8 +139,8 @@ function launch([program = '', ...args]: readonly string[], { env = {}, input, c
   }
 }
 
-/** Runs the command to its end. */
-export const run = async (args: readonly string[], options?: RunOptions): Promise<Ended> =>
+/** Runs the command in a process to its end. */
+export const runProcess = async (args: readonly string[], options?: ProcessOptions): Promise<Ended> =>
   (await start(args, options)).ended
 
 /** Parses the last line of standard output: the result with `--json`. */

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { CampaignClient } from 'campaign-client'
 import { createCampaignService } from 'campaign-client/testing'
 import { expect, onTestFinished, test } from 'vitest'
-import { jsonOf, type RunOptions, run, scratchFolder, start } from './command.ts'
+import { jsonOf, type RunOptions, runProcess, scratchFolder, start } from './command.ts'
 
 /** Starts `dev` on a free port; `url` is the first line it prints. */
 async function dev(args: readonly string[] = [], options?: RunOptions) {
@@ -58,7 +58,7 @@ test('with --json, prints the URL as JSON and ends with 0 after SIGTERM', async 
 test('a port in use is refused with advice', async () => {
   const { url } = await dev()
   const { port } = new URL(url)
-  const ended = await run(['dev', '--port', port, '--json'])
+  const ended = await runProcess(['dev', '--port', port, '--json'])
   expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining(`port ${port} is already in use`) })
   expect(jsonOf(ended)).toMatchObject({ error: { code: 'usage' } })
 })
@@ -123,7 +123,7 @@ test.each([
 ])('the seed %s is refused', async (seed, words) => {
   const file = join(scratchFolder(), 'seed.json')
   writeFileSync(file, seed)
-  const { code, stdout, stderr } = await run(['dev', '--port', '0', '--seed', file])
+  const { code, stdout, stderr } = await runProcess(['dev', '--port', '0', '--seed', file])
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toContain(words)
 })
@@ -140,7 +140,7 @@ test.each([
   [['--token'], "option '--token <token>' argument missing\n  ↳ see --help"],
   [['--registration-path', '../up'], 'must be a path below baseUrl'],
 ])('%j is refused', async (args, words) => {
-  const { code, stdout, stderr } = await run(['dev', ...args])
+  const { code, stdout, stderr } = await runProcess(['dev', ...args])
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toContain(words)
 })

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { TestAuthority } from '../node/certificates.ts'
 import { startConnectProxy } from '../support/connect-proxy.ts'
 import { listOf } from './award/set-up.ts'
-import { run, scratchFolder } from './command.ts'
+import { runProcess, scratchFolder } from './command.ts'
 
 test('HTTPS requests use HTTPS_PROXY, unless NO_PROXY names the host', async () => {
   const { host, targets } = await startConnectProxy({ status: 403 })
@@ -15,14 +15,14 @@ test('HTTPS requests use HTTPS_PROXY, unless NO_PROXY names the host', async () 
   const env = { CAMPAIGN_BASE_URL: 'https://service.invalid/api/v1', CAMPAIGN_ACCESS_TOKEN: 'any', HTTPS_PROXY }
   const args = ['call', 'recordActionValue', '--input', '-']
   const input = '{"account":"a","platform":"p","pid":"p","cid":"c","aid":"a","value":1}'
-  const through = await run(args, { env, input })
+  const through = await runProcess(args, { env, input })
   expect(through.code).not.toBe(0)
   expect(through.stdout + through.stderr).not.toContain('hunter2')
   expect(new Set(targets)).toEqual(new Set(['service.invalid:443']))
   targets.length = 0
-  await run(args, { env: { ...env, NO_PROXY: 'service.invalid' }, input })
+  await runProcess(args, { env: { ...env, NO_PROXY: 'service.invalid' }, input })
   expect(targets).toEqual([])
-  const wrong = await run(args, { env: { ...env, HTTPS_PROXY: 'socks://user:hunter2@x' }, input })
+  const wrong = await runProcess(args, { env: { ...env, HTTPS_PROXY: 'socks://user:hunter2@x' }, input })
   expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('HTTPS_PROXY is not the URL of a proxy') })
   expect(wrong.stderr).not.toContain('hunter2')
 })
@@ -35,7 +35,7 @@ test.each([
 ])('connects to %s with %j without the proxy', async (CAMPAIGN_BASE_URL, more) => {
   const { host, targets } = await startConnectProxy({ status: 403 })
   const env = { CAMPAIGN_BASE_URL, CAMPAIGN_ACCESS_TOKEN: 'any', HTTPS_PROXY: `http://${host}`, ...more }
-  expect(await run(['call', 'getCampaignInfo', '--pid', 'demo'], { env })).toMatchObject({ code: 4 })
+  expect(await runProcess(['call', 'getCampaignInfo', '--pid', 'demo'], { env })).toMatchObject({ code: 4 })
   expect(targets).toEqual([])
 })
 
@@ -64,7 +64,7 @@ test.each([
   })
   writeFileSync(join(cwd, 'list.csv'), listOf(AWARDS))
   const args = ['award', 'list.csv', '--pid', 'demo', '--yes', '--concurrency', `${CONCURRENCY}`]
-  const { code, stderr } = await run(args, {
+  const { code, stderr } = await runProcess(args, {
     env: {
       ...env,
       CAMPAIGN_BASE_URL: 'https://service.invalid/api/v1',
@@ -83,6 +83,6 @@ test('webhook send closes the connection of each message', async () => {
     request.resume().on('end', () => response.writeHead(401).end())
   })
   const args = ['webhook', 'send', 'https://endpoint.invalid/hook', '--wrong-signature', '--times', '2']
-  expect(await run(args, { env, cwd })).toMatchObject({ code: 0 })
+  expect(await runProcess(args, { env, cwd })).toMatchObject({ code: 0 })
   expect({ connections, tunnels: targets.length }).toEqual({ connections: ['close', 'close'], tunnels: 2 })
 })

@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib'
 import { createWebhookReceiver, parseWebhook, signWebhook, verifyWebhook } from 'campaign-client/webhook'
 import { afterEach, describe, expect, test } from 'vitest'
 import { freePort } from '../support/server-process.ts'
-import { jsonOf, type Running, run, scratchFolder, start } from './command.ts'
+import { jsonOf, type Running, run, runProcess, scratchFolder, start } from './command.ts'
 
 const SECRET = 'a secret of the webhook'
 const env = { CAMPAIGN_WEBHOOK_SECRET: SECRET }
@@ -230,7 +230,7 @@ describe('send', () => {
   test('ends after the timeout if the proxy does not respond', async () => {
     const proxied = { ...env, HTTPS_PROXY: await rawEndpoint(() => undefined) }
     const args = ['--timeout', '200', '--json']
-    const ended = await run(['webhook', 'send', 'https://endpoint.invalid/', ...args], { env: proxied })
+    const ended = await runProcess(['webhook', 'send', 'https://endpoint.invalid/', ...args], { env: proxied })
     expect(ended.code).toBe(4)
     expect(jsonOf(ended)).toMatchObject({ answers: [{ error: 'no response within 200 ms' }] })
   })
@@ -264,11 +264,11 @@ describe('verify and diagnose', () => {
   const BODY = '{"id":"1","scope":"x"}'
 
   async function runBoth(command: 'verify' | 'diagnose', body: string | Uint8Array, signature: string) {
-    const args = ['webhook', command, '-', '--signature', signature]
-    const [words, json] = await Promise.all([
-      run(args, { env, input: body }),
-      run([...args, '--json'], { env, input: body }),
-    ])
+    const file = join(scratchFolder(), 'body')
+    writeFileSync(file, body)
+    const args = ['webhook', command, file, '--signature', signature]
+    const words = await run(args, { env })
+    const json = await run([...args, '--json'], { env })
     expect(json.code).toBe(words.code)
     expect(words.stdout + words.stderr + json.stdout).not.toContain(SECRET)
     return { code: words.code, words: words.stdout, json: jsonOf(json) }
@@ -288,6 +288,13 @@ describe('verify and diagnose', () => {
       words: expect.stringContaining('unexpected shape  user: '),
       json: { kind: 'unknown', issues: expect.arrayContaining([expect.objectContaining({ path: ['user'] })]) },
     })
+  })
+
+  test('read the body from standard input', async () => {
+    for (const command of ['verify', 'diagnose']) {
+      const args = ['webhook', command, '-', '--signature', signWebhook(SECRET, BODY)]
+      expect(await runProcess(args, { env, input: BODY })).toMatchObject({ code: 0 })
+    }
   })
 
   test('accept a correct signature of a body that is not a message', async () => {
@@ -312,9 +319,9 @@ describe('verify and diagnose', () => {
 
   test('need a file, a signature or a headers file, and a secret', async () => {
     for (const command of ['verify', 'diagnose']) {
-      expect(await run(['webhook', command, '-'], { env })).toMatchObject({ code: 2 })
+      expect(await run(['webhook', command, '/dev/null'], { env })).toMatchObject({ code: 2 })
       expect(await run(['webhook', command, '/no/such', '--signature', 'x'], { env })).toMatchObject({ code: 2 })
-      expect(await run(['webhook', command, '-', '--signature', 'x'])).toMatchObject({ code: 2 })
+      expect(await run(['webhook', command, '/dev/null', '--signature', 'x'])).toMatchObject({ code: 2 })
     }
   })
 })
@@ -438,12 +445,11 @@ describe('listen', () => {
     const files = readdirSync(join(cwd, 'new/messages')).filter((name) => name.endsWith('.body'))
     const read = files.map((name) => readFileSync(join(cwd, 'new/messages', name), 'utf8'))
     expect(read).toEqual(bodies)
-    const codes = await Promise.all(
-      files.map(async (name) => {
-        const { code } = await run(['webhook', 'verify', `new/messages/${name}`], { env, cwd })
-        return code
-      }),
-    )
+    const codes = []
+    for (const name of files) {
+      const { code } = await run(['webhook', 'verify', `new/messages/${name}`], { env, cwd })
+      codes.push(code)
+    }
     expect(codes).toEqual([0, 1])
     const diagnosed = await run(['webhook', 'diagnose', `new/messages/${files[1]}`, '--json'], { env, cwd })
     expect(jsonOf(diagnosed)).toMatchObject({ matches: false, findings: [{ code: 'unexplained' }] })

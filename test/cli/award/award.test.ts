@@ -66,20 +66,20 @@ test('--dry-run needs no service, sends nothing and leaves nothing behind', asyn
 })
 
 test('needs --yes without a terminal', async () => {
-  const { file, award, service } = await setUp()
+  const { file, awardProcess, service } = await setUp()
   file('party.csv', listOf(3))
-  const { code, stdout, stderr } = await award(['party.csv', ...DEMO])
+  const { code, stdout, stderr } = await awardProcess(['party.csv', ...DEMO])
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toContain('add --yes')
   expect(service.requests).toEqual([])
 })
 
 test('reads the list from standard input, with --ledger', async () => {
-  const { award, made, folder } = await setUp()
-  const without = await award(['-', ...SEND], { input: listOf(3) })
+  const { awardProcess, made, folder } = await setUp()
+  const without = await awardProcess(['-', ...SEND], { input: listOf(3) })
   expect(without).toMatchObject({ code: 2, stderr: expect.stringContaining('--ledger must name the ledger') })
   for (const awarded of ['3 rows awarded', '0 rows awarded']) {
-    const ended = await award(['-', ...SEND, '--ledger', 'my.ledger'], { input: listOf(3) })
+    const ended = await awardProcess(['-', ...SEND, '--ledger', 'my.ledger'], { input: listOf(3) })
     expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining(awarded) })
   }
   expect(made()).toHaveLength(3)
@@ -87,12 +87,12 @@ test('reads the list from standard input, with --ledger', async () => {
 })
 
 test('a pipe is accepted as a list', async () => {
-  const { award, made, file } = await setUp()
+  const { awardProcess, made, file } = await setUp()
   file('party.csv', listOf(3))
   const within = ['bash', '-c', 'exec "$@" < <(cat party.csv)', 'bash']
   const args = ['/dev/stdin', ...SEND, '--json']
-  expect(await award(args, { within })).toMatchObject({ code: 2 })
-  expect(await award([...args, '--ledger', 'my.ledger'], { within })).toMatchObject({ code: 0 })
+  expect(await awardProcess(args, { within })).toMatchObject({ code: 2 })
+  expect(await awardProcess([...args, '--ledger', 'my.ledger'], { within })).toMatchObject({ code: 0 })
   expect(made()).toHaveLength(3)
 })
 
@@ -536,9 +536,9 @@ describe('while the command runs', () => {
   const onFullDisk = (kilobytes: number) => ({ within: ['bash', '-c', `ulimit -f ${kilobytes}; exec "$0" "$@"`] })
 
   test('a full disk stops the run, and the next run continues', async () => {
-    const { file, award, made } = await setUp()
+    const { file, award, awardProcess, made } = await setUp()
     file('party.csv', listOf(400))
-    const limited = await award(['party.csv', ...SEND], onFullDisk(64))
+    const limited = await awardProcess(['party.csv', ...SEND], onFullDisk(64))
     expect(limited).toMatchObject({ stdout: expect.stringContaining('the ledger cannot be written') })
     // The exit code is 5 if awards were in flight.
     expect(limited.code).toBe(limited.stdout.includes('unknown outcome') ? 5 : 1)
@@ -548,14 +548,14 @@ describe('while the command runs', () => {
   })
 
   test('a full disk: exit code 2 if nothing was sent, and 5 if the ledger has an unknown outcome', async () => {
-    const { file, award, service } = await setUp()
+    const { file, award, awardProcess, service } = await setUp()
     file('party.csv', listOf(20))
-    expect(await award(['party.csv', ...SEND, '--ledger', 'other'], onFullDisk(0))).toMatchObject({ code: 2 })
+    expect(await awardProcess(['party.csv', ...SEND, '--ledger', 'other'], onFullDisk(0))).toMatchObject({ code: 2 })
     service.fail({ on: 'rewardWallet', kind: 'applied_then_reset', times: 1 })
     service.fail({ on: 'getUserProgress', kind: 'status', status: 400, times: 9 })
     expect(await award(['party.csv', ...SEND])).toMatchObject({ code: 5 })
     for (const kilobytes of [0, 4]) {
-      const { code, stdout, stderr } = await award(['party.csv', ...SEND], onFullDisk(kilobytes))
+      const { code, stdout, stderr } = await awardProcess(['party.csv', ...SEND], onFullDisk(kilobytes))
       expect({ kilobytes, code }).toEqual({ kilobytes, code: 5 })
       expect(stdout + stderr).toContain('the ledger cannot be written: ')
       expect(stderr).toContain('make the ledger writable')

@@ -192,10 +192,10 @@ describe('a dry run refuses what the run would refuse:', () => {
 })
 
 test('names the Node.js version that it needs, if this one has no node:sqlite', async () => {
-  const { file, award, service } = await setUp()
+  const { file, awardProcess, service } = await setUp()
   file('party.csv', listOf(1))
   const env = { NODE_OPTIONS: '--no-experimental-sqlite' }
-  const { code, stdout, stderr } = await award(SEND, { env })
+  const { code, stdout, stderr } = await awardProcess(SEND, { env })
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toMatch(/^error award needs Node\.js 22\.13 or newer, for its ledger in SQLite: this is v\d+\S+\n$/m)
   expect(service.requests).toEqual([])

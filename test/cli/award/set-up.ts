@@ -1,7 +1,17 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CampaignService, CampaignServiceOptions } from 'campaign-client/testing'
-import { type Ended, type Running, type RunOptions, run, scratchFolder, start, startAtTerminal } from '../command.ts'
+import {
+  type Ended,
+  type ProcessOptions,
+  type Running,
+  type RunOptions,
+  run,
+  runProcess,
+  scratchFolder,
+  start,
+  startAtTerminal,
+} from '../command.ts'
 import { listeningService } from '../service.ts'
 
 export const wallet = (number: number): string => `0x${number.toString(16).padStart(40, '0')}`
@@ -22,8 +32,10 @@ export interface Setting {
   file(name: string, content: string | Uint8Array): string
   /** Runs `award` in the folder. */
   award(args: readonly string[], options?: RunOptions): Promise<Ended>
-  start(args: readonly string[], options?: RunOptions): Promise<Running>
-  atTerminal(args: readonly string[], options?: RunOptions): Promise<Running>
+  /** Runs `award` in the folder, in a process of its own. */
+  awardProcess(args: readonly string[], options?: ProcessOptions): Promise<Ended>
+  start(args: readonly string[], options?: ProcessOptions): Promise<Running>
+  atTerminal(args: readonly string[], options?: ProcessOptions): Promise<Running>
   /** Returns the awards of the service, as `address xp`. */
   made(): string[]
 }
@@ -32,7 +44,11 @@ export interface Setting {
 export async function setUp(options?: CampaignServiceOptions): Promise<Setting> {
   const { service, env } = await listeningService(options)
   const folder = scratchFolder()
-  const within = (given: RunOptions = {}): RunOptions => ({ cwd: folder, ...given, env: { ...env, ...given.env } })
+  const within = <Given extends RunOptions>(given?: Given) => ({
+    cwd: folder,
+    ...given,
+    env: { ...env, ...given?.env },
+  })
   return {
     service,
     folder,
@@ -43,6 +59,7 @@ export async function setUp(options?: CampaignServiceOptions): Promise<Setting> 
       return path
     },
     award: (args, given) => run(['award', ...args], within(given)),
+    awardProcess: (args, given) => runProcess(['award', ...args], within(given)),
     start: (args, given) => start(['award', ...args], within(given)),
     atTerminal: (args, given) => startAtTerminal(['award', ...args], within(given)),
     made: () => service.state.awards.map(({ address, xp }) => `${address} ${xp}`),

@@ -58,7 +58,8 @@ async function failedCheck(deviation?: Deviation, service?: CampaignService) {
   const file = join(scratchFolder(), 'profile.json')
   writeFileSync(file, 'earlier')
   const args = ['check', '--pid', 'demo', '--save', file]
-  const [words, json] = await Promise.all([run(args, { env }), run([...args, '--json'], { env })])
+  const words = await run(args, { env })
+  const json = await run([...args, '--json'], { env })
   const { exitCode, error } = jsonOf(json)
   expect({ code: words.code, stdout: words.stdout }).toEqual({ code: json.code, stdout: '' })
   expect([exitCode, (error as { exitCode: number }).exitCode]).toEqual([json.code, json.code])
