@@ -1,14 +1,23 @@
 import { type ApiError, type CampaignClient, InvalidRequestError, UnexpectedResponseError } from 'campaign-client'
 import { describe, expect, it, vi } from 'vitest'
 import { campaignInfo } from '../../src/endpoints/get-campaign-info.ts'
-import { clientWith, rejection, stubService } from '../client/stub-service.ts'
+import { addressOf, clientWith, rejection } from '../client/stub-service.ts'
 import { invoke, operations } from '../contract/operations.ts'
 import { wordsOf } from '../shared/words-of.ts'
 import { testResponses } from './response-tests.ts'
 
-const service = stubService()
+let fetchStub: ReturnType<typeof vi.fn<typeof fetch>>
 
-testResponses({ respond: service.respond, client: clientWith, received: () => service.received.length })
+testResponses({
+  respond(name, { status = 200, body = null, headers = {} }) {
+    fetchStub = vi.fn(async (url) => {
+      if (!String(url).startsWith(addressOf(name))) throw new Error(`${url} is not the URL of ${name}`)
+      return new Response(body, { status, headers })
+    })
+  },
+  client: (options) => clientWith({ fetch: fetchStub, ...options }),
+  received: () => fetchStub.mock.calls.length,
+})
 
 describe("responses that only a partner's fetch or transport returns", () => {
   it.each([100, 103, 199])('reports %i as a status without a final response', async (status) => {
