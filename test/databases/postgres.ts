@@ -53,7 +53,7 @@ async function startPrivate(): Promise<PrivateDatabase> {
     startServer(
       program,
       // -F switches fsync off. No test crashes the operating system.
-      ['-D', data, '-p', `${port}`, '-h', '127.0.0.1', '-k', '', '-F', '-c', 'max_connections=120'],
+      ['-D', data, '-p', `${port}`, '-h', '127.0.0.1', '-k', '', '-F', '-c', 'max_connections=200'],
       /database system is ready to accept connections/,
       { ...identity, cwd: folder },
     )
