@@ -14,7 +14,7 @@ import { randomFor } from './random.ts'
 import { RunProcess } from './run-process.ts'
 import type { RunTask } from './run-program.ts'
 
-const ROWS = FULL_SIZE ? 10_000 : 1_000
+const ROWS = FULL_SIZE ? 10_000 : 400
 
 const PROGRAM = 'test/bulk/run-program.ts'
 const pathOf = compiled(PROGRAM)

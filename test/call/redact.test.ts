@@ -463,7 +463,7 @@ describe('an encoded secret', () => {
   })
 
   it('is hidden at any length', () => {
-    for (const length of [500, 513, 5_000, 50_000]) {
+    for (const length of [500, 513, 5_000, 10_000]) {
       const numbers = Array.from({ length }, (_, at) => `n${at}+/"`).join('')
       const secret = numbers.slice(0, length)
       expect(clean(secret, secret)).toMatch(/^(?:\[redacted\])+.{0,7}$/)

@@ -6,7 +6,11 @@ import * as z from 'zod'
 import { endpoints } from '../../src/endpoints/index.ts'
 import { type SentRequest, scriptedFetch } from '../call/scripted-fetch.ts'
 import { invoke as call, type FieldKind, operation, operations } from '../contract/operations.ts'
+import { FULL_SIZE } from '../support/full-size.ts'
 import { addressOf, clientWith } from './stub-service.ts'
+
+/** Runs of each property, for each operation. */
+const RUNS = FULL_SIZE ? 100 : 30
 
 const rows = operations.map((operation) => [operation.name, operation] as const)
 
@@ -84,6 +88,7 @@ describe.each(rows)('%s returns data or a CampaignError', (_, operation) => {
       fc.asyncProperty(fc.oneof(fc.jsonValue(), almostEnvelope), status, headers, async (body, status, headers) => {
         await settles(operation, JSON.stringify(body), { status, headers: printable(headers) })
       }),
+      { numRuns: RUNS },
     )
   })
 
@@ -96,6 +101,7 @@ describe.each(rows)('%s returns data or a CampaignError', (_, operation) => {
           await settles(operation, body, { status })
         },
       ),
+      { numRuns: RUNS },
     )
   })
 
@@ -104,7 +110,7 @@ describe.each(rows)('%s returns data or a CampaignError', (_, operation) => {
       fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), status, async (bytes, status) => {
         await settles(operation, new Uint8Array(bytes), { status })
       }),
-      { numRuns: 50 },
+      { numRuns: RUNS },
     )
   })
 
@@ -115,6 +121,7 @@ describe.each(rows)('%s returns data or a CampaignError', (_, operation) => {
         const { fetch } = scriptedFetch(() => new Response(whole.slice(0, length)))
         await expect(operation.run(clientWith({ fetch }))).rejects.toBeInstanceOf(UnexpectedResponseError)
       }),
+      { numRuns: RUNS },
     )
   })
 
@@ -131,6 +138,7 @@ describe.each(rows)('%s returns data or a CampaignError', (_, operation) => {
           expect(read).toEqual(parsed.success ? parsed.data : undefined)
         }
       }),
+      { numRuns: RUNS },
     )
   })
 })
@@ -170,6 +178,7 @@ describe('a request is sent or an InvalidRequestError is thrown for any argument
       fc.asyncProperty(anything, async (argument) => {
         await invoke(name, argument)
       }),
+      { numRuns: RUNS },
     )
   })
 
@@ -191,6 +200,7 @@ describe('a request is sent or an InvalidRequestError is thrown for any argument
         if (sent.length === 0)
           expect(error).toHaveProperty('code', expect.stringMatching(/^(invalid_request|timeout)$/))
       }),
+      { numRuns: RUNS },
     )
   })
 
@@ -224,6 +234,7 @@ describe('a request is sent or an InvalidRequestError is thrown for any argument
         if (method === 'POST') expect(JSON.parse(`${request.body}`)).toEqual(plain)
         else expect(Object.fromEntries(url.searchParams)).toEqual(plain)
       }),
+      { numRuns: RUNS },
     )
   })
 })

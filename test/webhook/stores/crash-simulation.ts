@@ -3,8 +3,8 @@ import { expect } from 'vitest'
 import type { DeliveryStore } from '../../../src/webhook/stores/delivery-store.ts'
 import { FULL_STORM } from '../../support/full-size.ts'
 
-/** Returns `count` in CI, and a tenth of it elsewhere, because a full simulation takes a minute. */
-export const sizeOf = (count: number): number => (FULL_STORM ? count : count / 10)
+/** Returns `count` in CI, and a fortieth of it elsewhere, because a full simulation takes a minute. */
+export const sizeOf = (count: number): number => (FULL_STORM ? count : count / 40)
 
 const FAULTS = [
   'fails',
