@@ -3,10 +3,6 @@ import type { DeliveryStore } from 'campaign-client/webhook'
 import { postgresStore } from 'campaign-client/webhook/postgres'
 import { redisStore } from 'campaign-client/webhook/redis'
 import { sqliteStore } from 'campaign-client/webhook/sqlite'
-import Ioredis from 'ioredis'
-import { Pool } from 'pg'
-import connect from 'postgres'
-import { createClient } from 'redis'
 
 export type CrashClient = 'redis' | 'ioredis' | 'pg' | 'postgres' | 'sqlite'
 
@@ -39,16 +35,18 @@ export interface CrashStore {
   close(): Promise<void>
 }
 
-/** Opens the store, in the test and in its child processes. */
+/** Opens the store, in the test and in its child processes. Loads one driver, so that a process starts fast. */
 export async function openCrashStore({ client, url, namespace, endpoint }: CrashTask): Promise<CrashStore> {
   if (client === 'redis') {
+    const { createClient } = await import('redis')
     const redis = createClient({ url })
     await redis.connect()
     const count = (by: number) => redis.incrBy(`${namespace}applied:${endpoint}`, by)
     return redisCrashStore(redisStore(redis, { prefix: namespace }), count, () => redis.destroy())
   }
   if (client === 'ioredis') {
-    const redis = new Ioredis(url)
+    const { Redis } = await import('ioredis')
+    const redis = new Redis(url)
     const count = (by: number) => redis.incrby(`${namespace}applied:${endpoint}`, by)
     return redisCrashStore(redisStore(redis, { prefix: namespace }), count, () => redis.disconnect())
   }
@@ -57,6 +55,7 @@ export async function openCrashStore({ client, url, namespace, endpoint }: Crash
   const all = `SELECT key FROM ${namespace}.applied WHERE position($1 IN key) > 0`
   const table = `${namespace}.deliveries`
   if (client === 'pg') {
+    const { Pool } = await import('pg')
     const pool = new Pool({ connectionString: url, max: 4 })
     const store = postgresStore(pool, { table })
     return {
@@ -72,6 +71,7 @@ export async function openCrashStore({ client, url, namespace, endpoint }: Crash
       close: () => pool.end(),
     }
   }
+  const { default: connect } = await import('postgres')
   const sql = connect(url, { max: 4, prepare: false })
   const store = postgresStore(sql, { table })
   return {
