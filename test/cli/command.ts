@@ -8,6 +8,7 @@ import { build } from 'tsup'
 import { onTestFinished } from 'vitest'
 import { pathTo } from '../../scripts/repository.ts'
 import { run as runCommand } from '../../src/cli/run.ts'
+import { Semaphore } from '../../src/shared/semaphore.ts'
 import { command, consolePage } from '../../tsup.config.ts'
 
 /** The result of a command. */
@@ -45,11 +46,17 @@ export interface Running {
   until(stream: 'stdout' | 'stderr', words: RegExp): Promise<RegExpExecArray>
 }
 
+/** A run changes the working directory of the process. */
+const oneRun = new Semaphore(1)
+
 /**
  * Runs the command in this process, which is much faster than a process for each run. It has no standard input and no
- * terminal. Only one run at a time, because it changes the working directory.
+ * terminal. Runs wait for each other.
  */
-export async function run(args: readonly string[], { env = {}, cwd = tmpdir() }: RunOptions = {}): Promise<Ended> {
+export const run = (args: readonly string[], options: RunOptions = {}): Promise<Ended> =>
+  oneRun.run(() => runHere(args, options))
+
+async function runHere(args: readonly string[], { env = {}, cwd = tmpdir() }: RunOptions): Promise<Ended> {
   const output = { stdout: '', stderr: '' }
   const streamTo = (name: 'stdout' | 'stderr') =>
     new Writable({
