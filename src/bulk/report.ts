@@ -1,9 +1,9 @@
 import type { Issue } from '../errors/client-errors.ts'
 import type { AwardFailure, AwardReport, Countable, PerVerdict, RowProblem } from '../schemas/award-report.ts'
-import { callHook } from '../shared/call-hook.ts'
+import { callSafely } from '../shared/call-safely.ts'
 import { addDecimals } from '../shared/decimals.ts'
+import type { AwardResult } from './ledger/ledger.ts'
 import type { AwardRow } from './rows.ts'
-import type { AwardResult } from './verdict.ts'
 
 const MAX_PROBLEMS = 1_000
 /** The failure of a row whose earlier attempt has no recorded result, for instance because its process was killed. */
@@ -190,6 +190,6 @@ export class ProgressReporter<State extends ProgressState> {
     const state = this.#state()
     const hasEstimate = state.total !== null && rate > 0 && elapsed >= MIN_ESTIMATE_MS
     const timeLeftMs = hasEstimate ? Math.round(((state.total - sumOf(state.counts)) / rate) * 1_000) : null
-    callHook(() => this.#onProgress?.({ ...state, rate, timeLeftMs }))
+    callSafely(() => this.#onProgress?.({ ...state, rate, timeLeftMs }))
   }
 }

@@ -5,45 +5,11 @@ import { clientInternals } from '../shared/client-internals.ts'
 import { LEDGER } from '../shared/ledger-key.ts'
 import { mustBeBoolean, mustBeFunction, mustBeSignal, type OptionRules, optional } from '../shared/option-checks.ts'
 import { issuesOfClient, issuesOfList, mustBeConcurrency, readOptions } from './arguments.ts'
-import { type AwardLedger, type LedgerSession, mustBeLedger } from './ledger/ledger.ts'
-import { type AwardProgress, RunReport } from './report.ts'
+import { type LedgerSession, mustBeLedger } from './ledger/ledger.ts'
+import { RunReport } from './report.ts'
 import type { AwardRow, Rows } from './rows.ts'
-import { ABORTED, Run, stoppedError } from './run.ts'
-import { EVIDENCE_RULES, type Evidence } from './verdict.ts'
-
-/** Options of {@link rewardWallets}. Only `ledger` is required. */
-export interface RewardWalletsOptions extends Evidence {
-  /** The ledger that records the run. Create it with `fileLedger` or `postgresLedger`. */
-  ledger: AwardLedger
-  /**
-   * The maximum number of calls in flight: 1 to 1 000.
-   *
-   * @defaultValue 8
-   */
-  concurrency?: number | undefined
-  /**
-   * Stops the run: it sends no more awards, records the calls in flight, and rejects with {@link AwardRunStoppedError}. The
-   * `cause` of that error is the signal's reason.
-   */
-  signal?: AbortSignal | undefined
-  /**
-   * Called with the progress of the run, at most ten times a second and once at the end. Errors that the callback throws
-   * are ignored.
-   */
-  onProgress?: ((progress: AwardProgress) => void) | undefined
-  /**
-   * Reads all rows into memory first. Sends nothing if a row is invalid, or if it contradicts another row or the ledger.
-   *
-   * @defaultValue false
-   */
-  strict?: boolean | undefined
-  /**
-   * Retries rows that were `rejected` in an earlier run, except those with the code `other_amount`.
-   *
-   * @defaultValue false
-   */
-  retryRejected?: boolean | undefined
-}
+import { ABORTED, type RewardWalletsOptions, Run, stoppedError } from './run.ts'
+import { EVIDENCE_RULES } from './verdict.ts'
 
 const OPTIONS: OptionRules<RewardWalletsOptions> = {
   ...EVIDENCE_RULES,

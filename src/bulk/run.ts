@@ -8,21 +8,53 @@ import { clientInternals } from '../shared/client-internals.ts'
 import type { Issue } from '../shared/issue.ts'
 import { sleep } from '../shared/timers.ts'
 import { DEFAULT_CONCURRENCY } from './arguments.ts'
-import type { Attempt, LedgerSession, RetryableVerdicts } from './ledger/ledger.ts'
+import type { Attempt, AwardLedger, AwardResult, LedgerSession, RetryableVerdicts } from './ledger/ledger.ts'
 import { Pacer, statusOf } from './pacing.ts'
 import { type AwardProgress, ProgressReporter, type RunReport } from './report.ts'
-import type { RewardWalletsOptions } from './reward-wallets.ts'
 import { type AwardRow, type CheckedRow, checkRow, conflictIssues, lengthOf, type Rows, readList } from './rows.ts'
 import {
   type AttemptEnd,
   type Attempted,
-  type AwardResult,
   attemptAward,
   type Confirmation,
   type Evidence,
   recordAttempt,
   retryableVerdicts,
 } from './verdict.ts'
+
+/** Options of `rewardWallets`. Only `ledger` is required. */
+export interface RewardWalletsOptions extends Evidence {
+  /** The ledger that records the run. Create it with `fileLedger` or `postgresLedger`. */
+  ledger: AwardLedger
+  /**
+   * The maximum number of calls in flight: 1 to 1 000.
+   *
+   * @defaultValue 8
+   */
+  concurrency?: number | undefined
+  /**
+   * Stops the run: it sends no more awards, records the calls in flight, and rejects with {@link AwardRunStoppedError}. The
+   * `cause` of that error is the signal's reason.
+   */
+  signal?: AbortSignal | undefined
+  /**
+   * Called with the progress of the run, at most ten times a second and once at the end. Errors that the callback throws
+   * are ignored.
+   */
+  onProgress?: ((progress: AwardProgress) => void) | undefined
+  /**
+   * Reads all rows into memory first. Sends nothing if a row is invalid, or if it contradicts another row or the ledger.
+   *
+   * @defaultValue false
+   */
+  strict?: boolean | undefined
+  /**
+   * Retries rows that were `rejected` in an earlier run, except those with the code `other_amount`.
+   *
+   * @defaultValue false
+   */
+  retryRejected?: boolean | undefined
+}
 
 /** The number of workers per concurrent call: while one worker waits for the service, another can write to the ledger. */
 const WORKERS_PER_CALL = 2

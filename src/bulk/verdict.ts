@@ -7,20 +7,12 @@ import {
   type InvalidRequestError,
   RateLimitError,
 } from '../errors/client-errors.ts'
-import type { AwardFailure, FinalVerdict, Verdict } from '../schemas/award-report.ts'
+import type { AwardFailure, Verdict } from '../schemas/award-report.ts'
 import { mustBeFunction, type OptionRules, optional } from '../shared/option-checks.ts'
 import { isRecord, typeName } from '../shared/type-checks.ts'
-import type { Attempt, LedgerSession, RetryableVerdicts } from './ledger/ledger.ts'
+import type { Attempt, AwardResult, FinalResult, LedgerSession, RetryableVerdicts } from './ledger/ledger.ts'
 import { type CallOutcome, DONE, outcomeOf } from './pacing.ts'
 import type { AwardRow } from './rows.ts'
-
-/** The verdict of an award, with the reason for a failure. */
-export interface AwardResult {
-  readonly verdict: Verdict
-  readonly failure?: AwardFailure | undefined
-}
-
-export type FinalResult = AwardResult & { readonly verdict: FinalVerdict }
 
 const MAX_MESSAGE_LENGTH = 500
 

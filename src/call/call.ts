@@ -3,7 +3,7 @@ import type { CampaignError, WriteOutcome } from '../errors/client-errors.ts'
 import type { CallOptions, ClientHooks, EndEvent, RequestEvent } from '../options.ts'
 import type { ClientSettings } from '../settings/client-settings.ts'
 import { asError, reasonOf } from '../shared/abort.ts'
-import { callHook } from '../shared/call-hook.ts'
+import { callSafely } from '../shared/call-safely.ts'
 import { sleep, TIMED_OUT, withTimeout } from '../shared/timers.ts'
 import { typeName } from '../shared/type-checks.ts'
 import {
@@ -307,7 +307,7 @@ export class Call<Name extends OperationName> {
     event: () => Parameters<NonNullable<ClientHooks[Hook]>>[0],
   ): void {
     const hook = this.#context.settings.hooks?.[name]
-    if (hook !== undefined) callHook(() => hook(event() as never))
+    if (hook !== undefined) callSafely(() => hook(event() as never))
   }
 
   #requestEvent(): RequestEvent {

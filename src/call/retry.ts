@@ -1,5 +1,5 @@
 import type { RetryRule } from '../endpoints/endpoint.ts'
-import { callHook } from '../shared/call-hook.ts'
+import { callSafely } from '../shared/call-safely.ts'
 import { MAX_TIMER_MS } from '../shared/timers.ts'
 import type { Failure } from './failure.ts'
 
@@ -47,7 +47,7 @@ const maxBackoff = (nth: number): number => Math.min(MAX_BACKOFF_MS, FIRST_BACKO
 /** Returns the caller's backoff; `undefined` if it throws or returns no usable number. */
 function customDelay(backoff: () => unknown): number | undefined {
   let ms: unknown
-  callHook(() => {
+  callSafely(() => {
     ms = backoff()
     return ms
   })

@@ -1,4 +1,4 @@
-import { callHook } from '../shared/call-hook.ts'
+import { callSafely } from '../shared/call-safely.ts'
 import { mustBeFunction, readOptions } from '../shared/option-checks.ts'
 import type { ServiceClock } from './clock/service-clock.ts'
 import type { FaultChange, FaultRecord } from './faults/fault-options.ts'
@@ -140,7 +140,7 @@ export class EventListeners {
   #callListeners(event: ServiceEvent): void {
     for (const subscription of [...this.#subscriptions]) {
       // An earlier listener may have ended this subscription.
-      if (this.#subscriptions.has(subscription)) callHook(() => subscription.listener(event), throwLater)
+      if (this.#subscriptions.has(subscription)) callSafely(() => subscription.listener(event), throwLater)
     }
   }
 }

@@ -1,7 +1,7 @@
 import ky from 'ky'
 import type { FetchLike } from '../options.ts'
 import { ByteChunks } from '../shared/byte-chunks.ts'
-import { callHook } from '../shared/call-hook.ts'
+import { callSafely } from '../shared/call-safely.ts'
 import { typeName } from '../shared/type-checks.ts'
 import {
   type Cancellation,
@@ -87,7 +87,7 @@ async function read(response: Response, maxBytes: number, cancellation: Cancella
 function discard(body: unknown): void {
   const { cancel, destroy } = (body ?? {}) as { cancel?: unknown; destroy?: unknown }
   const end = typeof cancel === 'function' ? cancel : destroy
-  if (typeof end === 'function') callHook(() => end.call(body))
+  if (typeof end === 'function') callSafely(() => end.call(body))
 }
 
 async function readText(response: Response, maxBytes: number, cancellation: Cancellation): Promise<string> {
@@ -100,7 +100,7 @@ async function readText(response: Response, maxBytes: number, cancellation: Canc
     return text
   }
   const reader = body.getReader()
-  const cancel = (): void => callHook(() => reader.cancel())
+  const cancel = (): void => callSafely(() => reader.cancel())
   // A `fetch` may ignore its signal while the body is read.
   const stopListening = cancellation.onCancel(cancel)
   const chunks = new ByteChunks(maxBytes)

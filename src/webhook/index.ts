@@ -65,7 +65,7 @@ export type {
   WebhookReceiverOptions,
   WebhookRejection,
 } from './receiver/options.ts'
-export type { WebhookRejectionReason } from './receiver/receiver.ts'
+export type { WebhookRejectionReason } from './receiver/responses.ts'
 export type { ClaimResult, DeliveryStore } from './stores/delivery-store.ts'
 export { type MemoryStoreOptions, memoryStore } from './stores/memory-store.ts'
 export type { RawBody, WebhookKey, WebhookSecret } from './verify/signature.ts'

@@ -71,6 +71,29 @@ test('every import is allowed by the rule of its module', () => {
   expect(wrong).toEqual([])
 })
 
+test('no import circle exists, types included', () => {
+  const importsOf = new Map(
+    files.map((file) => [
+      file,
+      [...codeOf(file).matchAll(/\b(?:from|import)\b\s*\(?\s*'(\.[^']+)'/g)].map(([, name = '']) =>
+        posix.join(posix.dirname(file), name),
+      ),
+    ]),
+  )
+  const clear = new Set<string>()
+  const findCircle = (file: string, path: readonly string[]): readonly string[] | undefined => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file]
+    if (clear.has(file)) return undefined
+    for (const target of importsOf.get(file) ?? []) {
+      const circle = findCircle(target, [...path, file])
+      if (circle !== undefined) return circle
+    }
+    clear.add(file)
+    return undefined
+  }
+  expect(files.map((file) => findCircle(file, [])).filter((circle) => circle !== undefined)).toEqual([])
+})
+
 test('campaign-client/webhook loads no zod', () => {
   const resolve = ({ file, name }: { file: string; name: string }) => posix.join(posix.dirname(file), name)
   const reached = new Set<string>()

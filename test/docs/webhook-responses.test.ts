@@ -5,7 +5,7 @@ import { pathTo } from '../../scripts/repository.ts'
 const read = (path: string): string => readFileSync(pathTo(path), 'utf8')
 
 /** All statuses of the receiver. */
-const refusals = [...read('src/webhook/receiver/receiver.ts').matchAll(/^ {2}\w+: (\d{3}),$/gm)].map(
+const refusals = [...read('src/webhook/receiver/responses.ts').matchAll(/^ {2}\w+: (\d{3}),$/gm)].map(
   ([, status]) => status,
 )
 const statuses = new Set(['200', ...refusals])

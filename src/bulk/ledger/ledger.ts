@@ -5,7 +5,6 @@ import { mustBeText, nested, type OptionRule } from '../../shared/option-checks.
 import { isSameAward } from '../../shared/same-award.ts'
 import { typeName } from '../../shared/type-checks.ts'
 import type { AwardRow } from '../rows.ts'
-import type { AwardResult, FinalResult } from '../verdict.ts'
 
 /**
  * Records a run of awards, so that a later process can continue the run. Made by `fileLedger` or `postgresLedger`. You can
@@ -86,6 +85,14 @@ export interface Attempt {
   /** The final verdict of an earlier attempt. */
   readonly previousVerdict: FinalVerdict | undefined
 }
+
+/** The verdict of an award, with the reason for a failure. */
+export interface AwardResult {
+  readonly verdict: Verdict
+  readonly failure?: AwardFailure | undefined
+}
+
+export type FinalResult = AwardResult & { readonly verdict: FinalVerdict }
 
 export type ClaimResult =
   | { readonly state: 'claimed'; readonly attempt: Attempt }

@@ -18,7 +18,7 @@ import type { WebhookEvent } from '../event.ts'
 import type { DeliveryStore } from '../stores/delivery-store.ts'
 import { memoryStore } from '../stores/memory-store.ts'
 import { secretProblem, type WebhookSecret } from '../verify/signature.ts'
-import type { WebhookRejectionReason } from './receiver.ts'
+import type { WebhookRejectionReason } from './responses.ts'
 
 /** The second argument of a webhook handler. */
 export interface WebhookHandlerContext {

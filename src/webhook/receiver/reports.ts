@@ -1,5 +1,5 @@
 import { WebhookShapeError } from '../../errors/webhook-errors.ts'
-import { callHook } from '../../shared/call-hook.ts'
+import { callSafely } from '../../shared/call-safely.ts'
 import type { WebhookEvent } from '../event.ts'
 import type {
   ReceiverSettings,
@@ -8,7 +8,7 @@ import type {
   WebhookHandledOutcome,
   WebhookRejection,
 } from './options.ts'
-import type { WebhookRejectionReason } from './receiver.ts'
+import type { WebhookRejectionReason } from './responses.ts'
 
 const WARNING_INTERVAL_MS = 60_000
 /** Bounds the memory: the service chooses the types of messages. */
@@ -44,7 +44,7 @@ export class ReceiverReports {
     const data = { reason, status, endpoint, ...(id !== undefined && { id }), ...(issues && { issues }) }
     // Not enumerable, so that the rejection can be logged, compared and cloned.
     const rejection = Object.defineProperty(data, 'diagnose', { value: diagnose }) as WebhookRejection
-    callHook(
+    callSafely(
       () => (onReject ? onReject(rejection) : this.#warnOfRejection(rejection)),
       (error) => this.error(error, 'hook', id),
     )
@@ -54,7 +54,7 @@ export class ReceiverReports {
   error(error: unknown, stage: WebhookErrorStage, id?: string, topic: string = stage): void {
     const { endpoint, onError } = this.#settings
     const context = { stage, endpoint, ...(id !== undefined && { id }) }
-    callHook(() => (onError ? onError(error, context) : this.#warnOfError(error, context, topic)))
+    callSafely(() => (onError ? onError(error, context) : this.#warnOfError(error, context, topic)))
   }
 
   /** Reports a claimed message that differs from its documented shape. */
@@ -65,7 +65,7 @@ export class ReceiverReports {
   handled({ id, kind }: WebhookEvent, outcome: WebhookHandledOutcome, waitedMs: number, ranMs: number): void {
     const { endpoint, onHandled } = this.#settings
     if (onHandled === undefined) return
-    callHook(
+    callSafely(
       () => onHandled({ id, kind, endpoint, outcome, waitedMs, ranMs }),
       (error) => this.error(error, 'hook', id),
     )

@@ -11,8 +11,8 @@ import {
   type WebhookSecret,
 } from '../verify/signature.ts'
 import type { ReceiverSettings } from './options.ts'
-import type { WebhookRejectionReason } from './receiver.ts'
 import type { ReceiverReports } from './reports.ts'
+import type { WebhookRejectionReason } from './responses.ts'
 
 /** The header of the signature. See "Signature" in docs/the-service.md. */
 export const SIGNATURE_HEADER = 'x-service-signature'

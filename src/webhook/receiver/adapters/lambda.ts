@@ -1,5 +1,6 @@
-import type { Receiver, RequestLimits, WebhookResponse } from '../receiver.ts'
+import type { Receiver, RequestLimits } from '../receiver.ts'
 import { type BodyRead, SIGNATURE_HEADER, wholeBody } from '../request.ts'
+import type { WebhookResponse } from '../responses.ts'
 
 /**
  * The members of an event that the receiver uses. Events of API Gateway REST (payload 1.0) and HTTP APIs (1.0 and 2.0),
