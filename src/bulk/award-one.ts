@@ -35,7 +35,7 @@ const OPTIONS: OptionRules<AwardOneOptions> = {
  * It resolves to the final verdict, which may come from an earlier run of the job. After any error except
  * `InvalidRequestError` and `ConfigurationError`, the queue should run the job again: configure enough retries, with a
  * backoff.
- * See "POST /wallet/reward" and "Limits" in docs/the-service.md.
+ * See "POST /wallet/reward" in docs/the-service.md.
  *
  * @param client - makes the award with `rewardWallet`. The client's time limits, retries and guard apply
  * @param row - the award

@@ -41,7 +41,7 @@ const HASH_LENGTH = 40
  *
  * The id is `v1-` and the first 40 hex digits of a SHA-256. The hashed texts are `v1`, the `pid`, the address in lower
  * case, and the trimmed reason in NFC. Each text is encoded as a netstring: its length in UTF-8 bytes, a colon, the text, a
- * comma. docs/bulk-awards.md has test vectors. See "Limits" in docs/the-service.md.
+ * comma. docs/bulk-awards.md has test vectors. See "POST /wallet/reward" in docs/the-service.md.
  *
  * @throws InvalidRequestError when a part is missing or empty, or the address is malformed
  *

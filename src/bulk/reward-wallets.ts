@@ -34,7 +34,7 @@ const OPTIONS: OptionRules<RewardWalletsOptions> = {
  * - After a 403 or 404, the other rows of that campaign are not sent, and `complete` is false. Other campaigns continue.
  * - The run retries a row after a 429, and when its request could not be sent.
  *
- * See "POST /wallet/reward" and "Limits" in docs/the-service.md.
+ * See "POST /wallet/reward" in docs/the-service.md.
  *
  * @param client - makes the awards with `rewardWallet`. The client's time limits, retries and guard apply. The ledger
  *   records the base URL of a `CampaignClient`, and the issuer and subject of its token. It refuses a client
