@@ -7,27 +7,27 @@ export type WebhookErrorStatus = 400 | 401 | 500
 const REFUSALS: Readonly<Record<WebhookErrorCode, readonly [WebhookErrorStatus, string]>> = {
   missing_signature: [
     401,
-    'The message has no signature. Pass the value of the x-service-signature header, and check that the webhook is ' +
-      'registered with a secret: without a secret the service does not sign.',
+    'the message has no signature; pass the value of the x-service-signature header, and check that the webhook is ' +
+      'registered with a secret: without a secret the service does not sign',
   ],
   malformed_signature: [
     401,
-    'The signature is not exactly one value of 64 lowercase hexadecimal digits. Pass the x-service-signature header ' +
-      'as it arrived.',
+    'the signature is not exactly one value of 64 lowercase hexadecimal digits; pass the x-service-signature header ' +
+      'as it arrived',
   ],
   signature_mismatch: [
     401,
-    'The body is not signed with any of the secrets. Check the secret, and pass the bytes of the body as they arrived. ' +
-      'diagnoseWebhook() finds the usual causes.',
+    'the body is not signed with any of the secrets; check the secret, and pass the bytes of the body as they arrived; ' +
+      'diagnoseWebhook() finds the usual causes',
   ],
   body_not_raw: [
     500,
-    'The body is not raw. Pass it as it arrived: a string, Uint8Array or ArrayBuffer. Read it before any JSON ' +
-      'middleware (Express: express.raw({ type: "*/*" }) on this route; fetch handlers: await request.arrayBuffer()).',
+    'the body is not raw; pass it as it arrived: a string, Uint8Array or ArrayBuffer; read it before any JSON ' +
+      'middleware (Express: express.raw({ type: "*/*" }) on this route; fetch handlers: await request.arrayBuffer())',
   ],
-  invalid_utf8: [400, 'The message is signed, but its body is not valid UTF-8.'],
-  invalid_json: [400, 'The message is signed, but its body is not JSON, or more than 1 000 levels deep.'],
-  missing_id: [400, 'The message is signed, but is not a JSON object with a non-empty string "id".'],
+  invalid_utf8: [400, 'the message is signed, but its body is not valid UTF-8'],
+  invalid_json: [400, 'the message is signed, but its body is not JSON, or more than 1 000 levels deep'],
+  missing_id: [400, 'the message is signed, but is not a JSON object with a non-empty string "id"'],
 }
 
 /**

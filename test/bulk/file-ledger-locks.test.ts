@@ -30,7 +30,7 @@ async function expectRefused(path: string): Promise<void> {
   const { client, sent } = setup()
   const run = rewardWallets(client, awards(3), { ledger: fileLedger(path) })
   await expect(run).rejects.toThrow(ConfigurationError)
-  await expect(run).rejects.toThrow(`The ledger ${path} can't be used: ${IN_USE}`)
+  await expect(run).rejects.toThrow(`the ledger ${path} can't be used: ${IN_USE}`)
   expect(sent()).toBe(0)
 }
 

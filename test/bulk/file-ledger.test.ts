@@ -208,7 +208,7 @@ describe('a ledger is refused with its path and the reason', () => {
     for (const use of uses) use.catch(() => undefined)
     await expect(run).rejects.toThrow(ConfigurationError)
     await expect(run).rejects.toThrow(words)
-    await expect(run).rejects.toThrow(`The ledger ${path} can't be used: `)
+    await expect(run).rejects.toThrow(`the ledger ${path} can't be used: `)
     expect(sent()).toBe(0)
     if (before !== undefined) {
       for (const use of uses.slice(1)) await expect(use).rejects.toThrow(words)
@@ -559,7 +559,7 @@ describe('readLedger', () => {
 
   test('rejects if there is no ledger, and creates none', async () => {
     const path = newPath()
-    await expect(entriesOf(path)).rejects.toThrow(`The ledger ${path} can't be used: it does not exist`)
+    await expect(entriesOf(path)).rejects.toThrow(`the ledger ${path} can't be used: it does not exist`)
     expect(existsSync(path)).toBe(false)
   })
 })

@@ -539,7 +539,7 @@ const NO_ACCESS = 'check the permissions of the file and its folder'
 
 /** Returns the error for a ledger that can't be used. @param reason - without a full stop */
 const unusable = (path: string, reason: string, cause?: unknown): ConfigurationError =>
-  new ConfigurationError(`The ledger ${path} can't be used: ${reason}`, { cause })
+  new ConfigurationError(`the ledger ${path} can't be used: ${reason}`, { cause })
 
 /** Codes of a full disk, a failing disk and too many open files. They do not mean that the ledger is wrong. */
 const SYSTEM_ERRORS: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EMFILE', 'ENFILE'])

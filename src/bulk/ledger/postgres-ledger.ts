@@ -328,7 +328,7 @@ class PostgresSession implements LedgerSession {
   }
 
   #unusable(reason: string, cause?: unknown): ConfigurationError {
-    return new ConfigurationError(`The ledger of the run ${JSON.stringify(this.#run)} can't be used: ${reason}`, {
+    return new ConfigurationError(`the ledger of the run ${JSON.stringify(this.#run)} can't be used: ${reason}`, {
       cause,
     })
   }

@@ -67,7 +67,7 @@ export async function claimDelivery(delivery: Delivery, deadline: Deadline): Pro
   const { store, leaseMs } = delivery.settings
   // A claim made after the deadline might not end before the service sends its last retry. That retry would then fail.
   if (deadline.passed) {
-    reportError(delivery, new Error('The deadline passed before the delivery could be claimed.'), 'claim')
+    reportError(delivery, new Error('the deadline passed before the delivery could be claimed'), 'claim')
     return { state: 'failed' }
   }
   const claimedAt = performance.now()
@@ -100,7 +100,7 @@ export function completeDelivery(delivery: ClaimedDelivery): StoreCall {
   const complete = () => store.complete(delivery.key, delivery.token, retainMs)
   return callWithRetries(delivery, 'complete', complete, (result) => {
     if (requireBoolean('complete', result)) return
-    const message = 'The handler succeeded, but another receiver claimed the delivery: it may have been handled twice.'
+    const message = 'the handler succeeded, but another receiver claimed the delivery: it may have been handled twice'
     reportError(delivery, new LeaseError('lease_lost', message), 'complete')
   })
 }
@@ -158,15 +158,15 @@ export function reportError({ reports, message }: Delivery, error: unknown, stag
 }
 
 export const noResponse = (method: keyof DeliveryStore, delayMs: number): Error =>
-  new Error(`The delivery store's ${method}() did not respond within ${Math.round(delayMs)} ms.`)
+  new Error(`the delivery store's ${method}() did not respond within ${Math.round(delayMs)} ms`)
 
 function requireClaim(claim: ClaimResult): ClaimResult {
   const state: unknown = claim?.state
   if (state === 'done' || state === 'busy') return claim
   if (claim?.state === 'claimed' && typeof claim.token === 'string' && claim.token !== '') return claim
   throw new TypeError(
-    "The delivery store's claim() must resolve to { state: 'claimed', token }, { state: 'done' } or " +
-      "{ state: 'busy', retryMs }.",
+    "the delivery store's claim() must resolve to { state: 'claimed', token }, { state: 'done' } or " +
+      "{ state: 'busy', retryMs }",
   )
 }
 
@@ -174,6 +174,6 @@ function requireClaim(claim: ClaimResult): ClaimResult {
 export function requireBoolean(method: 'extend' | 'complete', result: unknown): boolean {
   if (typeof result === 'boolean') return result
   throw new TypeError(
-    `The delivery store's ${method}() must resolve to true or false, and resolved to ${typeName(result)}.`,
+    `the delivery store's ${method}() must resolve to true or false, and resolved to ${typeName(result)}`,
   )
 }

@@ -159,10 +159,10 @@ class Lease {
     const now = performance.now()
     // Check in this order: after a blocked event loop, several of these times may have passed.
     if (now >= this.#limit.until) {
-      const message = `${this.#limit.message} The claim ends when the handler ends or the lease expires.`
+      const message = `${this.#limit.message}; the claim ends when the handler ends or the lease expires`
       this.abort(new LeaseError('run_time_exceeded', message))
     } else if (now >= this.#expiresAt) {
-      this.abort(new LeaseError('lease_lost', 'The delivery store did not extend the lease before it expired.'))
+      this.abort(new LeaseError('lease_lost', 'the delivery store did not extend the lease before it expired'))
     } else {
       if (now >= this.#extendAt) void this.#extend(now)
       this.#startTimer()
@@ -189,7 +189,7 @@ class Lease {
     }
     if (this.#ended) return
     if (!isExtended) {
-      return this.abort(new LeaseError('lease_lost', 'The lease was lost: another receiver may have the delivery now.'))
+      return this.abort(new LeaseError('lease_lost', 'the lease was lost: another receiver may have the delivery now'))
     }
     this.#expiresAt = Math.max(this.#expiresAt, sentAt + leaseMs)
     if (this.#pendingSince === sentAt) {

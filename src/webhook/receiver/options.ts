@@ -276,8 +276,8 @@ export function receiverSettings(given: WebhookReceiverOptions): ReceiverSetting
   const { leaseMs, maxRunMs } = settings
   if (maxRunMs + leaseMs > MAX_CLAIM_MS) {
     throw new RangeError(
-      `createWebhookReceiver: maxRunMs + leaseMs must be at most ${MAX_CLAIM_MS}, got ${maxRunMs} + ${leaseMs} = ${maxRunMs + leaseMs}. ` +
-        `The last retry of the service comes ${LAST_DELIVERY_DELAY_MS / 1000} s after the previous retry, and fails while an earlier claim exists.`,
+      `createWebhookReceiver: maxRunMs + leaseMs must be at most ${MAX_CLAIM_MS}, got ${maxRunMs} + ${leaseMs} = ${maxRunMs + leaseMs}; ` +
+        `the last retry of the service comes ${LAST_DELIVERY_DELAY_MS / 1000} s after the previous retry, and fails while an earlier claim exists`,
     )
   }
   return settings

@@ -153,8 +153,8 @@ export class Receiver {
     const { maxRunMs } = this.settings
     const message =
       runMs < maxRunMs
-        ? 'The webhook handler has to stop before its invocation ends.'
-        : 'The webhook handler ran for maxRunMs.'
+        ? 'the webhook handler has to stop before its invocation ends'
+        : 'the webhook handler ran for maxRunMs'
     const run = new HandlerRun(delivery, { until: delivery.arrivedAt + Math.min(runMs, maxRunMs), message })
     this.#runs.push(run)
     const removed = settled(run).then(() => remove(this.#runs, run))
@@ -164,7 +164,7 @@ export class Receiver {
 
   async #close(timeoutMs: number): Promise<void> {
     await withTimeout(this.#idle(), timeoutMs)
-    const reason = new LeaseError('receiver_closed', 'The webhook receiver was closed while the handler was running.')
+    const reason = new LeaseError('receiver_closed', 'the webhook receiver was closed while the handler was running')
     for (const run of this.#runs) run.abort(reason)
     await withTimeout(this.#idle(), CLOSE_GRACE_MS)
     const released = Promise.all(this.#runs.map((run) => run.abandon()))

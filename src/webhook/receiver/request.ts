@@ -94,7 +94,7 @@ export async function readMessage(
 async function callSecret(source: () => unknown, deadline: Deadline): Promise<WebhookSecret> {
   const secret = await deadline.meet((async () => source() as WebhookSecret)())
   if (secret !== LATE) return secret
-  throw new Error(`The secret function did not settle within ${deadline.delayMs} ms of the request.`)
+  throw new Error(`the secret function did not settle within ${deadline.delayMs} ms of the request`)
 }
 
 /** The result of {@link Deadline.meet} when the time is up. */
@@ -146,7 +146,7 @@ export class Deadline {
 }
 
 const OBJECT_STREAM =
-  'The chunks of the request stream are neither bytes nor text: a middleware replaced the stream before the receiver.'
+  'the chunks of the request stream are neither bytes nor text: a middleware replaced the stream before the receiver'
 
 /** Adds a chunk to a body. After a failure, stop reading. */
 export function addChunk(body: ByteChunks, chunk: unknown): BodyFailure | undefined {

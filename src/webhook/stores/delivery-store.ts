@@ -81,11 +81,11 @@ export interface DeliveryStore {
  */
 export function requireKey(key: string): string {
   if (typeof key !== 'string' || key === '') {
-    throw new TypeError(`The key of a delivery must be a non-empty string, got ${key === '' ? "''" : typeof key}`)
+    throw new TypeError(`the key of a delivery must be a non-empty string, got ${key === '' ? "''" : typeof key}`)
   }
   // A lone surrogate becomes U+FFFD in UTF-8, so two different keys could become equal. PostgreSQL refuses NUL in text.
   if (key.includes('\0') || !key.isWellFormed()) {
-    throw new TypeError('The key of a delivery must not contain NUL or a lone surrogate: encode it first')
+    throw new TypeError('the key of a delivery must not contain NUL or a lone surrogate: encode it first')
   }
   return key
 }
@@ -129,5 +129,5 @@ export const notStored = (store: string): string =>
  */
 export function requireLimit(limit: number): void {
   if (Number.isSafeInteger(limit) && limit >= 1) return
-  throw new RangeError(`The limit of prune must be a whole number, at least 1, got ${String(limit)}`)
+  throw new RangeError(`the limit of prune must be a whole number, at least 1, got ${String(limit)}`)
 }

@@ -136,7 +136,7 @@ export function redisStore(client: NodeRedisClient | IoredisClient, options: Red
       if (reply === CLAIMED) return { state: 'claimed', token }
       if (reply === DONE) return { state: 'done' }
       if (reply === FOREIGN) {
-        throw new Error(`Another program wrote a Redis key under ${prefix}: give redisStore its own prefix`)
+        throw new Error(`another program wrote a Redis key under ${prefix}: give redisStore its own prefix`)
       }
       return { state: 'busy', retryMs: reply }
     },

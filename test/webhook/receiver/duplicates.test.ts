@@ -284,7 +284,7 @@ describe('when the store fails', () => {
     expect((await response).status).toBe(503)
     expect(errors).toMatchObject([
       {
-        error: { message: "The delivery store's claim() did not respond within 2000 ms." },
+        error: { message: "the delivery store's claim() did not respond within 2000 ms" },
         context: { stage: 'claim' },
       },
     ])
@@ -397,7 +397,7 @@ describe('when the store fails', () => {
     expect(rejections).toMatchObject([{ reason: 'store_unavailable' }])
     expect(errors).toMatchObject([
       {
-        error: { message: 'The deadline passed before the delivery could be claimed.' },
+        error: { message: 'the deadline passed before the delivery could be claimed' },
         context: { stage: 'claim' },
       },
     ])
@@ -466,7 +466,7 @@ describe('when the store fails', () => {
       ])
       expect(errors[0]?.error).toHaveProperty(
         'message',
-        `The delivery store's complete() must resolve to true or false, and resolved to ${given}.`,
+        `the delivery store's complete() must resolve to true or false, and resolved to ${given}`,
       )
       // complete() is not retried.
       expect(calls).toEqual(['claim', 'complete'])
@@ -505,7 +505,7 @@ describe('when the store fails', () => {
     expect(calls.filter((call) => call === 'complete')).toHaveLength(5)
     expect(errors).toMatchObject([
       {
-        error: { message: "The delivery store's complete() did not respond within 2000 ms." },
+        error: { message: "the delivery store's complete() did not respond within 2000 ms" },
         context: { stage: 'complete' },
       },
     ])
@@ -543,7 +543,7 @@ describe('when the store fails', () => {
     expect(attempts).toHaveLength(5)
     expect(Math.max(...attempts) - sentAt).toBeLessThan(600)
     expect(errors).toMatchObject([
-      { error: { message: "The delivery store's complete() did not respond within 60 ms." } },
+      { error: { message: "the delivery store's complete() did not respond within 60 ms" } },
     ])
   })
 
@@ -607,7 +607,7 @@ describe('when the store fails', () => {
     expect(errors).toMatchObject([
       { context: { stage: 'handle' } },
       {
-        error: { message: "The delivery store's release() did not respond within 2000 ms." },
+        error: { message: "the delivery store's release() did not respond within 2000 ms" },
         context: { stage: 'release' },
       },
     ])

@@ -78,7 +78,7 @@ describe('extending the lease', () => {
     expect(calls.filter((call) => call === 'extend')).toHaveLength(2)
     expect(errors).toMatchObject([
       {
-        error: { message: "The delivery store's extend() did not respond within 5000 ms." },
+        error: { message: "the delivery store's extend() did not respond within 5000 ms" },
         context: { stage: 'extend' },
       },
     ])
@@ -312,7 +312,7 @@ describe('losing the lease', () => {
     expect(reasonOf(signal)).toBe('lease_lost')
     expect(errors[0]?.context.stage).toBe('extend')
     expect(errors[0]?.error).toEqual(
-      new TypeError("The delivery store's extend() must resolve to true or false, and resolved to undefined."),
+      new TypeError("the delivery store's extend() must resolve to true or false, and resolved to undefined"),
     )
   })
 
@@ -470,10 +470,10 @@ describe('maxRunMs', () => {
     const cases: [DeliveryStore, RegExp][] = [
       [
         store,
-        /^The webhook handler ran for maxRunMs\. The claim ends when the handler ends or the lease expires\. \(docs/,
+        /^the webhook handler ran for maxRunMs; the claim ends when the handler ends or the lease expires \(docs/,
       ],
-      [recordingStore(store, { extend: async () => false }).store, /^The lease was lost/],
-      [recordingStore(store, { extend: () => never }).store, /^The delivery store did not extend the lease/],
+      [recordingStore(store, { extend: async () => false }).store, /^the lease was lost/],
+      [recordingStore(store, { extend: () => never }).store, /^the delivery store did not extend the lease/],
     ]
     for (const [caseStore, message] of cases) {
       const { signal } = await startDelivery(caseStore)

@@ -324,7 +324,7 @@ describe('refused because of the method, the size or the content', () => {
     const { body } = streamOf([{ id: 'x' }] as unknown as Uint8Array[])
     expect((await receiver.fetch(streamed(body))).status).toBe(500)
     expect(errors).toMatchObject([{ error: { code: 'body_not_raw' }, context: { stage: 'body' } }])
-    expect(String(errors[0]?.error)).toContain('The chunks of the request stream are neither bytes nor text')
+    expect(String(errors[0]?.error)).toContain('the chunks of the request stream are neither bytes nor text')
   })
 
   test('the request is rejected at once when the sender disconnects in the middle of the body', async () => {

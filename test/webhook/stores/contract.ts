@@ -271,7 +271,7 @@ export function storeContract(open: () => DeliveryStore): void {
       ['a\0b', 'not contain NUL or a lone surrogate'],
       ['a\ud800', 'not contain NUL or a lone surrogate'],
     ] as const) {
-      await expect(store.claim(bad, LONG)).rejects.toThrow(`The key of a delivery must ${problem}`)
+      await expect(store.claim(bad, LONG)).rejects.toThrow(`the key of a delivery must ${problem}`)
       await expect(store.extend(bad, 'token', LONG)).rejects.toThrow(TypeError)
       await expect(store.complete(bad, 'token', LONG)).rejects.toThrow(TypeError)
       await expect(store.release(bad, 'token')).rejects.toThrow(TypeError)

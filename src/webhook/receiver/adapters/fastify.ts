@@ -49,8 +49,8 @@ const CONSUMED: BodyRead = {
   ok: false,
   reason: 'body_not_raw',
   detail:
-    'The request stream was read before the receiver: a hook of the application (onRequest, preParsing or preValidation) ' +
-    'consumes bodies. Exclude the route of the receiver from it, or return another stream from preParsing.',
+    'the request stream was read before the receiver: a hook of the application (onRequest, preParsing or preValidation) ' +
+    'consumes bodies; exclude the route of the receiver from it, or return another stream from preParsing',
 }
 
 export function fastifyAdapter(receiver: Receiver): FastifyPlugin {

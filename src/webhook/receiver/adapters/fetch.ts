@@ -41,8 +41,8 @@ async function readRequestBody(request: Request, { maxBytes, deadline }: BodyLim
       ok: false,
       reason: 'body_not_raw',
       detail:
-        'The body of the Request was read before the receiver (bodyUsed): something called json(), text() or formData(). ' +
-        'Pass the Request before its body is read, or a clone() that was made before.',
+        'the body of the Request was read before the receiver (bodyUsed): something called json(), text() or formData(); ' +
+        'pass the Request before its body is read, or a clone() that was made before',
     }
   }
   if (!request.body) return { ok: true, bytes: new Uint8Array() }

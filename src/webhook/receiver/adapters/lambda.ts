@@ -101,7 +101,7 @@ function readEventBody({ body, isBase64Encoded }: LambdaHttpEvent, maxBytes: num
       ok: false,
       reason: 'body_not_raw',
       detail:
-        'event.body is not a string: a middleware (a JSON body parser) ran before the receiver. Remove the middleware.',
+        'event.body is not a string: a middleware (a JSON body parser) ran before the receiver; remove the middleware',
     }
   }
   if (!isBase64Encoded) return wholeBody(new TextEncoder().encode(body), maxBytes)
@@ -109,7 +109,7 @@ function readEventBody({ body, isBase64Encoded }: LambdaHttpEvent, maxBytes: num
   try {
     decoded = atob(body)
   } catch {
-    return { ok: false, reason: 'body_not_raw', detail: 'event.isBase64Encoded is true, but event.body is not base64.' }
+    return { ok: false, reason: 'body_not_raw', detail: 'event.isBase64Encoded is true, but event.body is not base64' }
   }
   return wholeBody(
     Uint8Array.from(decoded, (character) => character.charCodeAt(0)),

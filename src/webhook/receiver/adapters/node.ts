@@ -130,11 +130,11 @@ async function readNodeBody(request: NodeRequest, limits: BodyLimits): Promise<B
     reason: 'body_not_raw',
     detail:
       property(request, 'body') === undefined
-        ? 'The request stream was read before the receiver, and its bytes are lost. Mount the receiver before any ' +
-          'middleware that reads the body.'
+        ? 'the request stream was read before the receiver, and its bytes are lost; mount the receiver before any ' +
+          'middleware that reads the body'
         : "req.body is parsed: a body parser (express.json(), Nest's default, Next's bodyParser) ran before the " +
-          "receiver. Mount the receiver before it, or put express.raw({ type: '*/*' }) in front of this route " +
-          '(Nest: rawBody: true; Next: export const config = { api: { bodyParser: false } }).',
+          "receiver; mount the receiver before it, or put express.raw({ type: '*/*' }) in front of this route " +
+          '(Nest: rawBody: true; Next: export const config = { api: { bodyParser: false } })',
   }
 }
 

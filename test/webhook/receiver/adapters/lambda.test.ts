@@ -272,8 +272,8 @@ describe('time limits', () => {
   )
 
   const INVOCATION =
-    /^The webhook handler has to stop before its invocation ends\. The claim ends when the handler ends or the lease expires\./
-  const MAX_RUN = /^The webhook handler ran for maxRunMs\. The claim ends when the handler ends or the lease expires\./
+    /^the webhook handler has to stop before its invocation ends; the claim ends when the handler ends or the lease expires/
+  const MAX_RUN = /^the webhook handler ran for maxRunMs; the claim ends when the handler ends or the lease expires/
 
   test.each([
     ['the invocation, when it ends first', 3000, 1801, INVOCATION],
