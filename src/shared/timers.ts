@@ -30,17 +30,16 @@ export const TIMED_OUT: unique symbol = Symbol('timed out')
  */
 export function withTimeout<T>(work: PromiseLike<T>, ms: number, signal?: AbortSignal): Promise<T | typeof TIMED_OUT> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => end(() => resolve(TIMED_OUT)), Math.max(0, ms))
-    const stopListening = signal && onAbort(signal, () => end(() => reject(reasonOf(signal))))
-    const end = (settle: () => void): void => {
-      clearTimeout(timer)
-      stopListening?.()
-      settle()
-    }
-    if (signal?.aborted) end(() => reject(reasonOf(signal)))
+    const cancel = startTimeout(Math.max(0, ms), signal, () => resolve(TIMED_OUT), reject)
     work.then(
-      (result) => end(() => resolve(result)),
-      (reason: unknown) => end(() => reject(reason)),
+      (result) => {
+        cancel()
+        resolve(result)
+      },
+      (reason: unknown) => {
+        cancel()
+        reject(reason)
+      },
     )
   })
 }
@@ -53,15 +52,29 @@ export async function withTimeLimit<T>(work: PromiseLike<T>, ms: number, createE
 }
 
 /** Waits for `ms`. Rejects with the signal's reason when `signal` aborts. */
-export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => end(resolve), ms)
-    const stopListening = signal && onAbort(signal, () => end(() => reject(reasonOf(signal))))
-    const end = (settle: () => void): void => {
-      clearTimeout(timer)
-      stopListening?.()
-      settle()
-    }
-    if (signal?.aborted) end(() => reject(reasonOf(signal)))
-  })
+export const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => void startTimeout(ms, signal, resolve, reject))
+
+/** Calls `onTimeout` after `ms`, or `onAborted` when `signal` aborts. Returns a function that cancels both. */
+function startTimeout(
+  ms: number,
+  signal: AbortSignal | undefined,
+  onTimeout: () => void,
+  onAborted: (reason: unknown) => void,
+): () => void {
+  const timer = setTimeout(() => {
+    cancel()
+    onTimeout()
+  }, ms)
+  const abort = (): void => {
+    cancel()
+    onAborted(reasonOf(signal as AbortSignal))
+  }
+  const stopListening = signal && onAbort(signal, abort)
+  const cancel = (): void => {
+    clearTimeout(timer)
+    stopListening?.()
+  }
+  if (signal?.aborted) abort()
+  return cancel
 }
