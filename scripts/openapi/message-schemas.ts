@@ -1,4 +1,4 @@
-import { EVENT_DATA, type FieldRule, type FieldRules, MESSAGE } from '../../src/schemas/user-activity.ts'
+import { EVENT_DATA, type FieldRule, type FieldRules, MESSAGE } from '../../src/schemas/read-user-activity.ts'
 import { type Project, plain } from '../comments.ts'
 
 /** A JSON Schema. */

@@ -33,7 +33,7 @@ export const retryDelay = (nth: number, customBackoff = noBackoff): number =>
 
 /**
  * Returns the pause after a 429 without `Retry-After` in milliseconds: the caller's backoff, else exponential backoff. Jitter
- * shortens it by at most half, because a retry that comes too early uses up one of `maxRetries`.
+ * shortens the backoff by at most half: a retry that comes too early gets another 429, and uses up one of `maxRetries`.
  *
  * @param nth - 1 for the first pause
  */

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { isRecord } from '../shared/type-checks.ts'
-import { readUserActivity, type UserActivity } from './user-activity.ts'
+import { readUserActivity, type UserActivity } from './read-user-activity.ts'
 
 /**
  * Schema of the webhook message `UserActivity`, for stored messages. It reads a message as `parseWebhook` does: it accepts

@@ -5,7 +5,7 @@ import {
   type QuestCompletedActivity,
   readUserActivity,
   type UserActivity,
-} from '../schemas/user-activity.ts'
+} from '../schemas/read-user-activity.ts'
 import type { Issue } from '../shared/issue.ts'
 import { parseJson } from '../shared/text.ts'
 import { isRecord } from '../shared/type-checks.ts'

@@ -28,7 +28,7 @@ export type {
   QuestCompletedActivity,
   QuestCompletedData,
   UserActivity,
-} from '../schemas/user-activity.ts'
+} from '../schemas/read-user-activity.ts'
 export type { Issue } from '../shared/issue.ts'
 export { diagnoseWebhook, type Finding, type FindingCode } from './diagnose.ts'
 export {

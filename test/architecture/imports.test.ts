@@ -107,7 +107,7 @@ test('campaign-client/webhook loads no zod', () => {
     }
   }
   walk('webhook/index.ts')
-  expect(reached).toContain('schemas/user-activity.ts')
+  expect(reached).toContain('schemas/read-user-activity.ts')
   expect([...names].filter((name) => name.startsWith('zod'))).toEqual([])
 })
 

@@ -7,7 +7,7 @@ import type { Database } from 'better-sqlite3'
 
 const require = createRequire(import.meta.url)
 
-/** Whether this Node.js cannot load better-sqlite3 13, which needs Node-API 10: Node.js 22.13 would end the process. */
+/** Whether this Node.js is too old for better-sqlite3 13, which needs Node-API 10. Loading it in Node.js 22.13 ends the process. */
 export const betterSqlite3Missing = Number(process.versions.napi) < 10
 
 /** Creates an empty folder for SQLite files. */

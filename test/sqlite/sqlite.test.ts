@@ -65,7 +65,7 @@ test.each([
 })
 
 test.each([undefined, () => undefined])(
-  'a Node.js without node:sqlite is refused with the version that has it',
+  'without node:sqlite, openSqlite throws an error that names the required Node.js version',
   (find) => {
     vi.spyOn(process, 'getBuiltinModule').mockImplementation(() => undefined as never)
     if (find === undefined) vi.stubGlobal('process', { version: 'v20.20.0' })

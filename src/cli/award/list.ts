@@ -4,8 +4,8 @@ import { addDecimals } from '../../shared/decimals.ts'
 import { isSameAward } from '../../shared/same-award.ts'
 import { CommandFailure, EXIT, usageFailure } from '../failure.ts'
 import { inputName } from '../files.ts'
-import { type Columns, decodeText, readColumns, readRecords } from './csv.ts'
 import { formatCount, formatNumber } from './format.ts'
+import { type Columns, decodeText, readColumns, readRecords } from './read-csv.ts'
 import { type ListProblem, type RowRules, RULES, readRow } from './read-row.ts'
 
 export interface ListRow extends AwardRow {

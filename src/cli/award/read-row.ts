@@ -2,7 +2,7 @@ import { type AwardRow, rewardId } from 'campaign-client/bulk'
 import { MAX_DIGITS } from '../../shared/decimals.ts'
 import { WALLET_ADDRESS } from '../../shared/wallet-address.ts'
 import { hasTooManyDigits } from '../flags.ts'
-import { type Column, type Columns, type CsvRecord, codePoint } from './csv.ts'
+import { type Column, type Columns, type CsvRecord, codePoint } from './read-csv.ts'
 
 /** The kinds of mistakes in a list, with the headings under which they are listed. */
 export const RULES = {

@@ -79,7 +79,8 @@ export class FaultQueue {
    * Uses the first fault that affects a delivery attempt, if any.
    *
    * @param body - the message, as JSON
-   * @param isOvertaking - whether `reorder` holds another message until this one has been sent; then it does not hold this one
+   * @param isOvertaking - whether `reorder` holds another message to the same URL until this one is sent. If so, `reorder`
+   *   faults are skipped
    */
   takeForDelivery(body: string, isOvertaking: boolean): DeliveryFaultOptions | undefined {
     let message: Readonly<Record<string, unknown>> | undefined

@@ -34,7 +34,7 @@ export function applyFault(
   own: ServiceResponse | undefined,
   operation: OperationName | undefined,
 ): Outcome {
-  // If the request does not take effect, no case uses this response.
+  // `own` is undefined only for faults that replace the response. Their cases do not read it.
   const response = own as ServiceResponse
   switch (fault?.kind) {
     case undefined:

@@ -20,7 +20,7 @@ export interface ValueRecord extends RecordActionValueRequest {
 export interface WebhookSeed extends WebhookOptions {
   /**
    * Whether the webhook has a secret that was not exported. When `reset` loads the seed, the webhook gets the secret of the
-   * running service's webhook with the same `hook_id`. Without it, the webhook has `secretMissing: true` and sends
+   * running service's webhook with the same `hook_id`. Without such a secret, the webhook has `secretMissing: true` and sends
    * unsigned messages until `registerWebhook` sets the secret.
    */
   signed?: boolean | undefined

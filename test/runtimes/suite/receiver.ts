@@ -52,7 +52,7 @@ export const receivers: readonly Behaviour[] = [
     },
   },
   {
-    name: 'responds before the deadline while the handler continues',
+    name: 'responds with 503 after deadlineMs while the handler continues',
     async run() {
       const gate = deferred()
       const waitedFor: Promise<unknown>[] = []

@@ -99,7 +99,7 @@ describe('exportSeed', () => {
   })
 
   test.each([{ id: 'entry_s_1' }, { ref_id: 'ref_s_2' }])(
-    'a new service does not generate the %j that a later user of the seed has',
+    'a new service does not generate an ID that the seed contains: %j',
     (ids) => {
       const users = [
         { account: 'a', platform: 'p' },
@@ -109,7 +109,7 @@ describe('exportSeed', () => {
     },
   )
 
-  test('a new service does not generate the ID that a later webhook of the seed has', () => {
+  test('a new service does not generate the ID of a webhook that the seed contains', () => {
     const webhooks = [{ url: HOOK }, { url: `${HOOK}/2`, hook_id: 'hook_s_1' }]
     expect(start({ campaigns: [{ id: 'c' }], webhooks }).webhooks).toHaveLength(2)
   })
@@ -190,7 +190,7 @@ describe('exportSeed', () => {
       expect(service.deliveries[0]?.signature).toBe(signWebhook('the current secret', body))
     })
 
-    test('keeps the secret of a service that exports and loads it', () => {
+    test('leaves the secret unchanged when the service that exported it loads it', () => {
       const service = start({ campaigns })
       service.registerWebhook({ url: HOOK, secret: SECRET, hook_id: 'signed' })
       service.reset(viaJson(service.exportSeed()))
@@ -200,7 +200,7 @@ describe('exportSeed', () => {
     test.each([
       ['a new service', () => start(signedSeed())],
       [
-        'a running service without this webhook',
+        'a running service that lacks the webhook',
         () => {
           const service = start({ campaigns })
           service.registerWebhook({ url: HOOK, secret: SECRET, hook_id: 'another' })
@@ -208,7 +208,7 @@ describe('exportSeed', () => {
           return service
         },
       ],
-    ])('leaves the webhook of %s unsigned, with secretMissing, until the secret is set', (_, create) => {
+    ])('loaded into %s, gives an unsigned webhook with secretMissing until the secret is set', (_, create) => {
       const service = create()
       expect(service.webhooks).toEqual([
         { hook_id: 'signed', scope: 'user_activity', urls: [HOOK], signed: false, secretMissing: true, campaigns: [] },

@@ -55,7 +55,7 @@ describe('redeliver', () => {
     expect(verifyWebhook('the next secret', body, received[1]?.signature)).toBe(true)
   })
 
-  test('refuses an unknown delivery and a removed endpoint', async () => {
+  test('refuses an unknown delivery and a removed URL or webhook', async () => {
     const { service } = start()
     expect(() => service.redeliver('nothing')).toThrow(new TypeError('redeliver: there is no delivery "nothing"'))
     service.registerWebhook({ url: HOOK, hook_id: 'h' })

@@ -82,7 +82,7 @@ describe.each(Object.entries(clients))('sqliteStore over %s', (_, { open, skippe
       await claimed(store, freshKey(), 1000)
     })
 
-    test('a database that another connection locks is tried again, and the event loop is free meanwhile', async () => {
+    test('retries while another connection holds the lock, without blocking the event loop', async () => {
       const [own, other] = databases as [SqliteDatabase, SqliteDatabase]
       own.exec('PRAGMA busy_timeout = 4321')
       other.exec('BEGIN IMMEDIATE')
@@ -94,7 +94,7 @@ describe.each(Object.entries(clients))('sqliteStore over %s', (_, { open, skippe
       expect(timeout.map(Number)).toEqual([4321])
     })
 
-    test('a call inside your own transaction is refused, and the transaction stays open', async () => {
+    test('refuses a call inside your own transaction, and leaves the transaction open', async () => {
       const [own] = databases as [SqliteDatabase]
       const store = sqliteStore(own)
       const key = freshKey()
@@ -174,10 +174,10 @@ function runOnceContract(
     })
 
     test.each([
-      ['resolves', () => Promise.resolve()],
-      ['rejects', () => Promise.reject(new Error('later'))],
-      ['is a thenable', () => Object.fromEntries([['then', (done: (value: number) => void) => done(1)]])],
-    ])('rolls back after a function that returns a promise which %s', async (_, promise) => {
+      ['a promise that resolves', () => Promise.resolve()],
+      ['a promise that rejects', () => Promise.reject(new Error('later'))],
+      ['a thenable', () => Object.fromEntries([['then', (done: (value: number) => void) => done(1)]])],
+    ])('rolls back after a function that returns %s', async (_, promise) => {
       const store = openStore()
       const key = freshKey()
       const running = store.runOnce(key, (db) => {
@@ -324,7 +324,7 @@ describe('the file of sqliteStore', () => {
     ['in a missing folder', () => undefined, /: its folder must exist/],
     ['that is a folder', (path: string) => mkdirSync(path), /: its folder must exist, and the file must be writable$/],
     ['that is no database', (path: string) => writeFileSync(path, 'address,xp\n'.repeat(100)), /not a database/],
-  ])('%s is an error that names the file, at every call', async (name, create, words) => {
+  ])('%s causes an error that names the file, at every call', async (name, create, words) => {
     const path = name === 'in a missing folder' ? `${folder.file()}/file.db` : folder.file()
     create(path)
     const store = open(path)
@@ -335,7 +335,7 @@ describe('the file of sqliteStore', () => {
     }
   })
 
-  test('that becomes usable is used', async () => {
+  test('is opened by a later call, once its folder exists', async () => {
     const path = `${folder.file()}/later/file.db`
     const store = open(path)
     await expect(store.claim(freshKey(), 1000)).rejects.toThrow(/can't use the file/)
@@ -401,7 +401,7 @@ describe('the file of sqliteStore', () => {
   })
 })
 
-test('a reader that delays the commit of a database without WAL loses no work, and doubles none', async () => {
+test('runOnce commits exactly once when a reader delays its commit in a database without WAL', async () => {
   const path = folder.file()
   const [own, reader] = [new DatabaseSync(path), new DatabaseSync(path)]
   onTestFinished(() => {
@@ -467,7 +467,7 @@ describe('prune', () => {
 
 describe('the arguments of sqliteStore', () => {
   test.each([
-    ['nothing', undefined],
+    ['undefined', undefined],
     ['null', null],
     ['an empty path', ''],
     ['a URL', new URL('file:///deliveries.db')],
@@ -500,7 +500,7 @@ describe('the arguments of sqliteStore', () => {
     )
   })
 
-  test('a path is refused where node:sqlite is missing, with the version that has it', () => {
+  test('without node:sqlite, a path is refused, and the error names the required Node.js version', () => {
     vi.spyOn(process, 'getBuiltinModule').mockImplementation(() => undefined as never)
     onTestFinished(() => void vi.restoreAllMocks())
     expect(() => sqliteStore('x.db')).toThrow(ConfigurationError)

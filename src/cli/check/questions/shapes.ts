@@ -23,7 +23,7 @@ const SCHEMAS = {
 } satisfies Record<ReadOperation, unknown>
 
 const MAX_PATHS = 20
-/** An object with more unlisted fields is treated as a map, whose keys may be personal data. */
+/** An object with more unlisted fields is treated as a map. Its keys may be personal data, so they are not shown. */
 const MAX_UNLISTED = 10
 
 const needsOf = (operation: ReadOperation) => READS[operation].filter((name) => name !== 'pid')
