@@ -169,7 +169,6 @@ export class DeliveryQueue {
       if (delivery.state !== 'pending' || this.#isPostponed(delivery)) continue
       const attempt: Promise<void> = this.#attempt(delivery).then(() => {
         this.#running.delete(attempt)
-        this.#releaseHeld(delivery)
         this.#startWaiting()
       })
       this.#running.add(attempt)
@@ -220,6 +219,7 @@ export class DeliveryQueue {
     else if (delivery.state === 'dropped') this.#reportChange(delivery)
     else if (delayMs === undefined) this.#end(delivery, 'undelivered')
     else this.#enqueueAfter(delivery, delayMs)
+    this.#releaseHeld(delivery)
   }
 
   #enqueueAfter(delivery: Delivery, delayMs: number): void {
