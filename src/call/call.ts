@@ -27,7 +27,8 @@ import {
 import type { RateLimiter, Slot } from './rate-limiter.ts'
 import { patternsOf, queryOf, type Secrets } from './redact.ts'
 import { type PreparedRequest, prepareRequest } from './request.ts'
-import { decodeResponse, isDataIncomplete, tracingHeaders } from './response.ts'
+import { decodeResponse, isDataIncomplete } from './response.ts'
+import { tracingHeaders } from './response-errors.ts'
 import { mayHaveBeenApplied, mayRetry, pauseDelay, retryDelay, TOO_MANY_REQUESTS } from './retry.ts'
 import type { AccessTokens } from './tokens.ts'
 

@@ -1,4 +1,4 @@
-import { hmacSha256Hex } from '#hmac'
+import { hmacSha256Hex } from '#crypto'
 import {
   checkSignature,
   type RawBody,

@@ -30,7 +30,7 @@ export interface Manifest {
   readonly version: string
   readonly bin: Readonly<Record<string, string>>
   readonly exports: Readonly<Record<string, string | ByFormat<ExportTarget>>>
-  /** Internal specifiers such as `#hmac`. Node.js takes the file under `node`, other runtimes the file under `default`. */
+  /** Internal specifiers such as `#crypto`. Node.js takes the file under `node`, other runtimes the file under `default`. */
   readonly imports: Readonly<Record<string, ByFormat<Readonly<Record<'node' | 'default', string>>>>>
 }
 

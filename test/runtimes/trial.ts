@@ -45,7 +45,7 @@ export async function buildSuite(project: string): Promise<void> {
     logLevel: 'error',
   })
   cpSync(join(HOME, 'hosts'), project, { recursive: true })
-  cpSync(join(HOME, 'hosts/hmac-probe.mjs'), join(project, 'node_modules/campaign-client/dist/hmac-probe.mjs'))
+  cpSync(join(HOME, 'hosts/crypto-probe.mjs'), join(project, 'node_modules/campaign-client/dist/crypto-probe.mjs'))
   writeFileSync(join(project, 'package.json'), '{"private": true, "type": "module"}\n')
 }
 
@@ -109,8 +109,8 @@ const HOSTS: Readonly<Record<Runtime['host'], Host>> = {
   },
 }
 
-/** The implementations of the package's `#hmac`. */
-const HMACS = { node: 'hmac.node.js', portable: 'hmac.portable.js' }
+/** The implementations of the package's `#crypto`. */
+const HMACS = { node: 'crypto.node.js', portable: 'crypto.portable.js' }
 
 /** Bundles a file with all its imports, as partners' tools do. Returns the included HMAC. */
 async function bundle(project: string, name: string): Promise<string> {

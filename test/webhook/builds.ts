@@ -1,26 +1,26 @@
 import { vi } from 'vitest'
-import type * as Hmac from '../../src/webhook/verify/hmac.portable.ts'
+import type * as Crypto from '../../src/webhook/verify/crypto.portable.ts'
 
 export type Webhook = typeof import('campaign-client/webhook')
 
-const HMAC = {
-  node: () => import('../../src/webhook/verify/hmac.node.ts'),
-  portable: () => import('../../src/webhook/verify/hmac.portable.ts'),
+const CRYPTO = {
+  node: () => import('../../src/webhook/verify/crypto.node.ts'),
+  portable: () => import('../../src/webhook/verify/crypto.portable.ts'),
 }
 
-/** The two builds of the HMAC. Both must return the same results. */
+/** The two builds of the cryptography. Both must return the same results. */
 export const BUILDS = ['node', 'portable'] as const
 export type Build = (typeof BUILDS)[number]
 
-export const loadHmac = (build: Build): Promise<typeof Hmac> => HMAC[build]()
+export const loadCrypto = (build: Build): Promise<typeof Crypto> => CRYPTO[build]()
 
-/** Loads the webhook entry point with one build of the HMAC. */
+/** Loads the webhook entry point with one build of the cryptography. */
 export async function loadWebhook(build: Build): Promise<Webhook> {
   vi.resetModules()
-  vi.doMock('#hmac', HMAC[build])
+  vi.doMock('#crypto', CRYPTO[build])
   try {
     return await import('campaign-client/webhook')
   } finally {
-    vi.doUnmock('#hmac')
+    vi.doUnmock('#crypto')
   }
 }

@@ -1,4 +1,4 @@
-import { sha256Hex } from '#hmac'
+import { sha256Hex } from '#crypto'
 import { LeaseError } from '../../errors/webhook-errors.ts'
 import { sleep, TIMED_OUT, withTimeout } from '../../shared/timers.ts'
 import { typeName } from '../../shared/type-checks.ts'

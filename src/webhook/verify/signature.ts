@@ -1,4 +1,4 @@
-import { constantTimeEqual, hmacSha256Hex } from '#hmac'
+import { constantTimeEqual, hmacSha256Hex } from '#crypto'
 import { warnOnce } from '../../shared/warn-once.ts'
 
 /** One secret: its text as registered with the service, or its bytes. Never empty. */

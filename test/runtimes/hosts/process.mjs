@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
-import { hmac } from './node_modules/campaign-client/dist/hmac-probe.mjs'
+import { hmac } from './node_modules/campaign-client/dist/crypto-probe.mjs'
 import { run } from './suite-process.mjs'
 
 const { Bun, Deno } = globalThis

@@ -250,13 +250,13 @@ describe.each(BUILDS)('%s build', (build) => {
     })
 
     test('tries every secret, even after a match', async () => {
-      const hmac = await import('../../../src/webhook/verify/hmac.portable.ts')
+      const hmac = await import('../../../src/webhook/verify/crypto.portable.ts')
       const hmacSha256Hex = vi.fn(hmac.hmacSha256Hex)
       const constantTimeEqual = vi.fn(hmac.constantTimeEqual)
       vi.resetModules()
-      vi.doMock('#hmac', () => ({ hmacSha256Hex, constantTimeEqual }))
+      vi.doMock('#crypto', () => ({ hmacSha256Hex, constantTimeEqual }))
       const { verifyWebhook, safeParseWebhook } = await import('campaign-client/webhook')
-      vi.doUnmock('#hmac')
+      vi.doUnmock('#crypto')
       for (const secret of ['a', 'b', 'c', 'none of these']) {
         hmacSha256Hex.mockClear()
         constantTimeEqual.mockClear()

@@ -1,7 +1,7 @@
 import * as crypto from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
-import { BUILDS, loadHmac } from '../builds.ts'
+import { BUILDS, loadCrypto } from '../builds.ts'
 
 const reference = (key: string | Uint8Array, message: string | Uint8Array): string =>
   crypto.createHmac('sha256', key).update(message).digest('hex')
@@ -32,7 +32,7 @@ const MESSAGES = [0, 1, 55, 56, 63, 64, 65, 1000, 100_000].flatMap((length) => [
 
 describe.each(BUILDS)('HMAC-SHA256, %s build', (build) => {
   test('equals createHmac for keys and messages around the block size', async () => {
-    const { hmacSha256Hex } = await loadHmac(build)
+    const { hmacSha256Hex } = await loadCrypto(build)
     for (const key of KEYS) {
       for (const message of MESSAGES) expect(hmacSha256Hex(key, message)).toBe(reference(key, message))
     }
@@ -40,14 +40,14 @@ describe.each(BUILDS)('HMAC-SHA256, %s build', (build) => {
   })
 
   test('hashes text as UTF-8', async () => {
-    const { sha256Hex } = await loadHmac(build)
+    const { sha256Hex } = await loadCrypto(build)
     for (const text of ['', 'm'.repeat(1000), '漢'.repeat(64)]) {
       expect(sha256Hex(text)).toBe(crypto.createHash('sha256').update(text).digest('hex'))
     }
   })
 
   test('equals createHmac for any key and message', async () => {
-    const { hmacSha256Hex } = await loadHmac(build)
+    const { hmacSha256Hex } = await loadCrypto(build)
     fc.assert(
       fc.property(data(200), data(400), (key, message) => {
         fc.pre(key.length > 0)
@@ -63,13 +63,13 @@ describe.each(BUILDS)('HMAC-SHA256, %s build', (build) => {
     ['é\ud83d', 'é\ufffd'],
     ['\ud83d\ude00\ude00', '\ud83d\ude00\ufffd'],
   ])('hashes a lone surrogate as U+FFFD: %j', async (text, wellFormed) => {
-    const { hmacSha256Hex } = await loadHmac(build)
+    const { hmacSha256Hex } = await loadCrypto(build)
     expect(hmacSha256Hex('key', text)).toBe(reference('key', wellFormed))
     expect(hmacSha256Hex(text, 'm')).toBe(reference(wellFormed, 'm'))
   })
 
   test('hashes only the bytes of a view, not its whole buffer', async () => {
-    const { hmacSha256Hex } = await loadHmac(build)
+    const { hmacSha256Hex } = await loadCrypto(build)
     const whole = bytesOf(300)
     expect(hmacSha256Hex(whole.subarray(7, 27), whole.subarray(100, 200))).toBe(
       reference(whole.slice(7, 27), whole.slice(100, 200)),
@@ -77,14 +77,14 @@ describe.each(BUILDS)('HMAC-SHA256, %s build', (build) => {
   })
 
   test('changes neither the key nor the message', async () => {
-    const { hmacSha256Hex } = await loadHmac(build)
+    const { hmacSha256Hex } = await loadCrypto(build)
     const [key, message] = [bytesOf(64), bytesOf(100)]
     hmacSha256Hex(key, message)
     expect([key, message]).toEqual([bytesOf(64), bytesOf(100)])
   })
 
   test('uses the current bytes of a key that was changed in place', async () => {
-    const { hmacSha256Hex } = await loadHmac(build)
+    const { hmacSha256Hex } = await loadCrypto(build)
     const key = bytesOf(32)
     const before = hmacSha256Hex(key, 'm')
     key.fill(9)
@@ -93,7 +93,7 @@ describe.each(BUILDS)('HMAC-SHA256, %s build', (build) => {
   })
 
   test('detects a difference in any character of a digest', async () => {
-    const { constantTimeEqual } = await loadHmac(build)
+    const { constantTimeEqual } = await loadCrypto(build)
     const digest = reference('key', 'message')
     expect(constantTimeEqual(digest, `${digest}`)).toBe(true)
     for (let i = 0; i < 64; i++) {
@@ -110,7 +110,7 @@ test('the node build compares with timingSafeEqual', async () => {
   const timingSafeEqual = vi.fn(crypto.timingSafeEqual)
   vi.resetModules()
   vi.doMock('node:crypto', () => ({ ...crypto, timingSafeEqual }))
-  const { constantTimeEqual } = await loadHmac('node')
+  const { constantTimeEqual } = await loadCrypto('node')
   vi.doUnmock('node:crypto')
   vi.resetModules()
   expect(constantTimeEqual('a'.repeat(64), 'a'.repeat(64))).toBe(true)
