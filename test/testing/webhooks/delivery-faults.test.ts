@@ -206,4 +206,21 @@ describe('a delivery fault', () => {
       expect([end, received.length]).toEqual([end, 0])
     }
   })
+
+  test('reorder after a reset is not ended by a delivery from before it', async () => {
+    const { service, clock, received } = start(() => new Promise<Response>(() => {}))
+    service.registerWebhook({ url: HOOK })
+    // Two, because the first message after the reset has the id of the first one again.
+    service.emit(emitFollow)
+    service.emit(emitFollow)
+    await expect.poll(() => received.length).toBe(2)
+    service.reset()
+    service.registerWebhook({ url: HOOK })
+    service.fail({ on: 'delivery', kind: 'reorder' })
+    service.emit(emitFollow)
+    await clock.advance(4999)
+    expect(received).toHaveLength(2)
+    await clock.advance(1)
+    expect(received).toHaveLength(3)
+  })
 })

@@ -35,6 +35,8 @@ export interface NodeReadable {
   resume(): unknown
   /** Closes the stream. */
   destroy(): unknown
+  /** The stream of an http2 request. */
+  readonly stream?: { close(): unknown }
 }
 
 /** The members of an `IncomingMessage` that the receiver uses. Requests of Express, Nest and http2 have them too. */
@@ -224,13 +226,18 @@ const MAX_REST_MS = 5000
 export function discardRest(stream: NodeReadable): void {
   if (stream.readableEnded || stream.destroyed) return
   let left = MAX_REST_BYTES
-  const cancel = startTimer(MAX_REST_MS, () => stream.destroy())
+  const stop = (): void => {
+    // Destroying an http2 request does not stop the sender.
+    stream.stream?.close()
+    stream.destroy()
+  }
+  const cancel = startTimer(MAX_REST_MS, stop)
   stream.on('error', cancel)
   stream.on('end', cancel)
   stream.on('close', cancel)
   stream.on('data', (chunk) => {
     left -= rawBytes(chunk)?.byteLength ?? 0
-    if (left < 0) stream.destroy()
+    if (left < 0) stop()
   })
   startReading(stream)
 }

@@ -482,6 +482,30 @@ test('over HTTP/2, a signed message is handled, a forged one is refused, and a b
   expect(handled).toHaveLength(1)
 })
 
+test('over http2, a sender that continues after the refusal is stopped', async () => {
+  const server = createServer(observedReceiver().receiver.node).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const client = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  onTestFinished(() => {
+    client.destroy()
+    server.close()
+  })
+  const request = client.request({ ':method': 'POST' })
+  const closed = once(request, 'close')
+  const [response] = await once(request, 'response')
+  expect(response[':status']).toBe(401)
+  request.resume()
+  let written = 0
+  const write = (): void => {
+    if (request.closed || written > 64) return
+    written += 1
+    request.write(Buffer.alloc(65_536), write)
+  }
+  write()
+  await closed
+  expect(written).toBeLessThan(64)
+})
+
 test('an empty request is refused by its signature, even on a server with optimizeEmptyRequests', async () => {
   const { receiver, rejections, errors } = observedReceiver()
   // Node.js 24 and later never emit `end` for such a request. Earlier versions ignore the option.
