@@ -13,49 +13,23 @@ import { type Logger, pino } from 'pino'
 
 export function loggingHooks(logger: Logger): ClientHooks {
   return {
-    onRequest: ({ operation, method, path, attempt }) => {
-      logger.debug(
-        { operation, method, path, attempt },
-        'request to the campaign service',
-      )
-    },
+    onRequest: ({ operation, attempt }) =>
+      logger.debug({ operation, attempt }, 'request to the campaign service'),
     onResponse: ({ operation, attempt, status, durationMs, headers }) => {
-      const fields = {
-        operation,
-        attempt,
-        status,
-        durationMs: Math.round(durationMs),
-        requestId: headers['x-request-id'],
-      }
+      const requestId = headers['x-request-id']
+      const fields = { operation, attempt, status, durationMs, requestId }
       if (status >= 400) logger.warn(fields, 'error of the campaign service')
       else logger.info(fields, 'response of the campaign service')
     },
-    onRetry: ({ operation, attempt, delayMs, error }) => {
-      // An error of the client contains no secret, not even in its cause.
-      logger.warn(
-        { operation, attempt, delayMs: Math.round(delayMs), err: error },
-        'retry',
-      )
+    // An error of the client contains no secret, not even in its cause.
+    onRetry: ({ operation, attempt, delayMs, error: err }) =>
+      logger.warn({ operation, attempt, delayMs, err }, 'retry'),
+    onEnd: ({ operation, attempts, outcome, error: err }) => {
+      if (err)
+        logger.error({ operation, attempts, outcome, err }, 'call failed')
     },
-    onEnd: ({ operation, attempts, durationMs, outcome, error }) => {
-      if (error === undefined) return
-      logger.error(
-        {
-          operation,
-          attempts,
-          durationMs: Math.round(durationMs),
-          outcome,
-          err: error,
-        },
-        'call failed',
-      )
-    },
-    onInvalidResponse: ({ operation, issues }) => {
-      logger.warn(
-        { operation, issues },
-        'unexpected data from the campaign service',
-      )
-    },
+    onInvalidResponse: ({ operation, issues }) =>
+      logger.warn({ operation, issues }, 'unexpected data'),
   }
 }
 

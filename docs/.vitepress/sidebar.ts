@@ -8,12 +8,13 @@ const ROOT = new URL('../../', import.meta.url)
 
 /** The pages of each group, by their paths in the site. */
 const GROUPS = {
-  Start: 'getting-started from-fetch upgrading glossary',
+  Start: 'getting-started client-options from-fetch upgrading glossary',
   Calls: 'methods tokens retries-and-idempotency errors-and-outcomes error-codes',
   'Awards and events':
-    'bulk-awards award-ledger webhooks webhook-events webhook-stores missed-events runtimes-and-frameworks recipes',
+    'bulk-awards award-jobs award-ledger webhooks webhook-frameworks webhook-events webhook-stores missed-events ' +
+    'runtimes-and-frameworks recipes',
   Operate: 'before-production troubleshooting webhooks-on-your-machine',
-  Tools: 'testing local-service command console check',
+  Tools: 'testing testing-webhooks seeds local-service command console check',
   Reference: 'the-service open-questions support SECURITY CHANGELOG',
 }
 

@@ -3,7 +3,7 @@ import { pathTo, read } from '../repository.ts'
 import type { Generator } from './generator.ts'
 
 const FOLDER = 'docs/recipes'
-/** A copy of an example: ` ```ts compile: it is examples/FILE `, or of some of its declarations: ` … FILE: NAME, NAME `. */
+/** A copy of an example: ` ```ts compile: it is examples/FILE `, or of some of its declarations or tests: ` … FILE: NAME, NAME `. */
 const CODE_BLOCK = /^(```ts compile: it is (examples\/[\w.-]+)(?:: (.+))?)\n[\s\S]*?^```$/gm
 /** The commands in the first comment of an example: ` ```sh run: examples/FILE `. */
 const COMMAND_BLOCK = /^(```sh run: (examples\/\S+))\n[\s\S]*?^```$/gm
@@ -22,22 +22,39 @@ export const recipes: Generator = {
     ),
 }
 
-/** Returns the code of an example without its first comment, or the declarations with these names. */
+/** Returns the code of an example without its first comment, or the declarations and tests with these names. */
 function codeOf(example: string, names: string | undefined): string {
   const code = read(example).replace(/^\/\*\*[\s\S]*?\*\/\n/, '')
   if (names === undefined) return code
   return names
     .split(', ')
-    .map((name) => declarationIn(code, name) ?? fail(`${example} does not declare ${name}`))
+    .map((name) => declarationIn(code, name) ?? fail(`${example} has no ${name}`))
     .join('\n')
 }
 
-/** Returns a declaration at the top level with its comment, up to the empty line before the next one. */
-const declarationIn = (code: string, name: string): string | undefined =>
-  new RegExp(
-    `^(?:/\\*\\*(?:(?!\\*/)[\\s\\S])*\\*/\\n)?(?:export )?(?:async )?(?:function|class|const|interface) ${name}\\b[\\s\\S]*?\\n(?=\\n\\S|$(?![\\s\\S]))`,
-    'm',
-  ).exec(code)?.[0]
+/**
+ * Returns a declaration with its comments and decorators, or the test with this title, up to the empty line before the next one.
+ * A declaration inside a function is moved to the left.
+ */
+function declarationIn(code: string, name: string): string | undefined {
+  const lines = code.split('\n')
+  const declaration = new RegExp(
+    `^ *(?:(?:export )?(?:async )?(?:function|class|const|interface) ${name}\\b|test\\('${name}')`,
+  )
+  const declared = lines.findIndex((line) => declaration.test(line))
+  if (declared < 0) return undefined
+  const indentation = indentationOf(lines[declared])
+  let start = declared
+  while (/^ *(?:\/[/*]|\*|@)/.test(lines[start - 1] ?? '')) start -= 1
+  let end = declared
+  while (end < lines.length && !(lines[end] === '' && indentationOf(lines[end + 1]) <= indentation)) end += 1
+  return lines
+    .slice(start, end)
+    .map((line) => `${line.slice(indentation)}\n`)
+    .join('')
+}
+
+const indentationOf = (line = ''): number => line.search(/\S|$/)
 
 /** Returns the indented lines in the first comment of an example. */
 function commandsOf(example: string): string {

@@ -18,7 +18,7 @@ const files = missingSite === undefined ? readdirSync(SITE, { recursive: true, e
 const QUESTIONS: Readonly<Record<string, string>> = {
   retry: 'retries-and-idempotency',
   '401': 'tokens',
-  'raw body express': 'webhooks',
+  'raw body express': 'webhook-frameworks',
   'duplicate event': 'webhooks',
   'rotate secret': 'recipes/secret-rotation',
   'rate limit': 'retries-and-idempotency',
@@ -34,7 +34,7 @@ const QUESTIONS: Readonly<Record<string, string>> = {
   leaderboard: 'recipes/leaderboard-mirror',
   season: 'methods/getCampaignPoints',
   'types of campaign': 'command/types',
-  cancel: 'getting-started',
+  cancel: 'client-options',
   logging: 'recipes/logs',
   response: 'error-codes',
   cli: 'command',

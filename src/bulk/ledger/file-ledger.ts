@@ -65,7 +65,7 @@ const DEFAULT_RUN = 'default'
  * process, is refused at once, and after a kill the next run starts at once. While a run uses the file, do not read, copy
  * or hash it in the same process: closing a file ends the locks that the process has on it.
  *
- * After a crash, `PATH` and `PATH-wal` belong together. A run that ends leaves one file. docs/bulk-awards.md lists its
+ * After a crash, `PATH` and `PATH-wal` belong together. A run that ends leaves one file. docs/award-ledger.md lists its
  * tables. Read it with {@link readLedger} or `sqlite3`.
  *
  * @param path - of the file; its folder must exist
