@@ -18,11 +18,15 @@ interface Manifest {
 const { version, homepage, repository }: Manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 const repositoryUrl = repository?.url.replace(/^git\+|\.git$/g, '')
 
-/** Turns relative links into addresses of the site, and marks short code, which style.css keeps on one line. */
+/** A space before a unit or three more digits. */
+const SPACE_IN_NUMBER = /(?<=\d) (?=(?:\d{3}|ms|s|kB|MB|MiB|XP)\b|%)/g
+
+/** Turns relative links into addresses of the site, and keeps numbers and short code on one line (code by style.css). */
 function adaptInlineTokens(md: MarkdownRenderer): void {
   md.core.ruler.push('adapt-inline-tokens', ({ tokens, env }) => {
     const file = relative(ROOT, env.realPath ?? env.path ?? '')
     for (const token of tokens.flatMap(({ children }) => children ?? [])) {
+      if (token.type === 'text') token.content = token.content.replaceAll(SPACE_IN_NUMBER, '\u00a0')
       if (token.type === 'code_inline' && /^(?:\S+|.{1,25})$/.test(token.content)) token.attrSet('class', 'unbroken')
       const href = token.attrGet('href') ?? ''
       const target = href.startsWith('/') ? undefined : targetOf(file, href)
