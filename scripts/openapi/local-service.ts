@@ -93,7 +93,10 @@ export function seedDocument(): Schema {
       tokens: {
         description: 'The accepted tokens, for `dev --seed` only: the option `tokens` of `createCampaignService`.',
       },
-      $schema: { type: 'string', description: 'The address of this schema, for editors. `dev --seed` ignores it.' },
+      $schema: {
+        type: 'string',
+        description: 'The address of this schema, for editors. `dev --seed` and `loadSeed` ignore it.',
+      },
     },
   }
 }

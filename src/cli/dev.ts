@@ -12,7 +12,7 @@ import {
   type ServiceSeed,
 } from 'campaign-client/testing'
 import { InvalidArgumentError } from 'commander'
-import { createConsole, withSecret } from '../console/server/index.ts'
+import { createConsole, prepareSeed } from '../console/server/index.ts'
 import { endpoints } from '../endpoints/index.ts'
 import { mustBeRegistrationPath } from '../endpoints/registration-path.ts'
 import { DELIVERY_DELAYS_MS } from '../shared/delivery-schedule.ts'
@@ -99,7 +99,7 @@ async function dev(flags: DevFlags, { output, env, interrupts }: Context): Promi
     requireReachable(request.url)
     return fetch(request)
   }
-  const seed: ServiceSeed = flags.seed === undefined ? {} : withSecret(await readSeed(flags.seed), secret)
+  const seed: ServiceSeed = flags.seed === undefined ? {} : prepareSeed(await readJsonObject(flags.seed), secret)
   const options: CampaignServiceOptions = {
     ...seed,
     // Part of the start, so that a reset keeps them.
@@ -164,12 +164,6 @@ function withSeedFailure(file: string | undefined, create: () => CampaignService
     const problem = error.message.replace(/^createCampaignService: /, '')
     throw usageFailure(`the seed in ${inputName(file)} is not valid: ${problem}`)
   }
-}
-
-/** Reads a seed. Ignores `$schema`, which editors read. */
-async function readSeed(path: string): Promise<Readonly<Record<string, unknown>>> {
-  const { $schema, ...seed } = await readJsonObject(path)
-  return seed
 }
 
 /** Describes the tokens that the service accepts, without showing one. */

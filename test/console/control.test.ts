@@ -113,7 +113,8 @@ describe('POST /control/', () => {
     expect(await post('reset')).toEqual(ok({}))
     expect((await get('state')).body).toMatchObject({ awards: [] })
     await post('advance', { ms: 60_000 })
-    expect(await post('loadSeed', { seed: body })).toEqual(ok({ unsigned: [] }))
+    const seed = { $schema: 'local-service.seed.schema.json', ...(body as object) }
+    expect(await post('loadSeed', { seed })).toEqual(ok({ unsigned: [] }))
     expect((await get('state')).body).toEqual(body)
     expect(clock.now()).toBeLessThan(Date.now() + 1000)
   })

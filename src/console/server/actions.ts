@@ -5,7 +5,7 @@ import { Problem } from '../problem.ts'
 import type { ActionResult } from '../protocol.ts'
 import { deliveryToCurl } from './curl.ts'
 import { deliveryRow, type Feed } from './feed.ts'
-import { withSecret } from './seed.ts'
+import { prepareSeed } from './seed.ts'
 
 /** The objects that actions use. */
 export interface ActionContext {
@@ -132,7 +132,7 @@ const ACTIONS: Actions = {
   },
 
   loadSeed({ seed }, { service, secret }) {
-    service.reset(withSecret(seed, secret, service.webhooks))
+    service.reset(prepareSeed(seed, secret, service.webhooks))
     return { unsigned: service.webhooks.filter(({ secretMissing }) => secretMissing).map(({ hook_id }) => hook_id) }
   },
 

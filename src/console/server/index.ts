@@ -10,7 +10,7 @@ import { Guard } from './guard.ts'
 import { readJson } from './read-json.ts'
 
 export type { PageAssets } from './assets.ts'
-export { withSecret } from './seed.ts'
+export { prepareSeed } from './seed.ts'
 
 export interface ConsoleOptions extends Omit<ActionContext, 'feed'> {
   readonly page: PageAssets

@@ -204,7 +204,7 @@ export function sqliteStore(
 
     async runOnce<Result>(key: string, apply: (db: SqliteDatabase) => Result): Promise<RunOnceResult<Result>> {
       requireKey(key)
-      if (Object.prototype.toString.call(apply) === '[object AsyncFunction]') throw new TypeError(NOT_SYNCHRONOUS)
+      if (/Async|Generator/.test(Object.prototype.toString.call(apply))) throw new TypeError(NOT_SYNCHRONOUS)
       return connection.transaction((): RunOnceResult<Result> => {
         if (connection.change(sql.runOnce, key) > 0) return { ran: true, result: connection.callSynchronously(apply) }
         if (connection.find(sql.hasRun, key) === undefined) throw new Error(notStored('sqliteStore'))

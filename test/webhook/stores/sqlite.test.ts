@@ -162,11 +162,25 @@ function runOnceContract(
       expect(timesApplied(key)).toBe(1)
     })
 
-    test('refuses an async function before it is called', async () => {
+    const called = vi.fn()
+    test.each<[string, () => unknown]>([
+      ['an async function', async () => called()],
+      [
+        'a generator',
+        function* () {
+          yield called()
+        },
+      ],
+      [
+        'an async generator',
+        async function* () {
+          yield called()
+        },
+      ],
+    ])('refuses %s before it is called', async (_, apply) => {
       const store = openStore()
       const key = freshKey()
-      const called = vi.fn()
-      const running = store.runOnce(key, async () => called())
+      const running = store.runOnce(key, apply)
       await expect(running).rejects.toThrow(TypeError)
       await expect(running).rejects.toThrow(/^the function of runOnce must be synchronous/)
       expect(called).not.toHaveBeenCalled()
