@@ -196,6 +196,16 @@ function contract(newLedger: NewLedger): void {
       await expect(rewardWallets(clientOf({}).client, awards(2), { ledger: open() })).rejects.toThrow('another target')
     })
 
+    test('a run in which all awards have their verdicts moves the ledger as well', async () => {
+      const open = newLedger()
+      await rewardWallets(clientOf({}).client, awards(1), { ledger: open() })
+      const { client } = clientOf({ accessToken: jwt({ iss: 'new', sub: 'job' }) })
+      const moved = await rewardWallets(client, awards(1), { ledger: open({ rebind: { from: 'issuer' } }) })
+      expect(moved).toMatchObject({ fromLedger: 1, complete: true })
+      expect((await rewardWallets(client, awards(2), { ledger: open() })).fromLedger).toBe(1)
+      await expect(rewardWallets(clientOf({}).client, awards(2), { ledger: open() })).rejects.toThrow('another target')
+    })
+
     test('a new token of the same account is accepted, and so is a client of another class', async () => {
       const open = newLedger()
       const { client } = clientOf({})

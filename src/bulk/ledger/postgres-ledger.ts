@@ -121,6 +121,8 @@ export function postgresLedger(database: PgPool | PostgresSql, options: Postgres
       async open(target) {
         const session = new PostgresSession(opened, own, target)
         await session.check()
+        // Even a run without new awards moves the ledger.
+        if (own.rebind !== undefined) await session.bind()
         return session
       },
       check: (target) => new PostgresSession(opened, own, target).check(),
@@ -207,7 +209,7 @@ class PostgresSession implements LedgerSession {
     const refusal = stored && claimRefusal(stored, retryable)
     if (refusal !== undefined) return refusal
     // The run is new, or bound to another target, or another process has just released the claim.
-    await this.#bind()
+    await this.bind()
     return (await this.#claim(row, retryable)) ?? { state: 'busy', retryMs: MIN_RETRY_MS }
   }
 
@@ -297,8 +299,8 @@ class PostgresSession implements LedgerSession {
     return [this.#run, id, address, pid, xp]
   }
 
-  /** Records the target of the next claim. Claims of another target wait meanwhile. @throws as {@link check} does */
-  async #bind(): Promise<void> {
+  /** Records the target. Claims of another target wait meanwhile. @throws as {@link check} does */
+  async bind(): Promise<void> {
     await this.#retried(() =>
       this.#database.transaction(async (transaction) => {
         const query: Query = (...statement) => transaction.query(...statement)
