@@ -18,7 +18,7 @@ export function loggingHooks(logger: Logger): ClientHooks {
     onResponse: ({ operation, attempt, status, durationMs, headers }) => {
       const requestId = headers['x-request-id']
       const fields = { operation, attempt, status, durationMs, requestId }
-      if (status >= 400) logger.warn(fields, 'error of the campaign service')
+      if (status >= 400) logger.warn(fields, 'error from the campaign service')
       else logger.info(fields, 'response of the campaign service')
     },
     // An error of the client contains no secret, not even in its cause.

@@ -45,7 +45,7 @@ const receiver = createWebhookReceiver({
   async handle(event, { key }) {
     if (event.kind !== 'action_completed') return
     const { user, event: activity } = event.payload
-    // The function must be synchronous: SQLite has one transaction at a time.
+    // The function must be synchronous: all code shares one connection.
     const { ran } = await store.runOnce(key, (db) => {
       db.prepare(
         `INSERT INTO balances (user_id, xp) VALUES (?, ?)

@@ -272,9 +272,9 @@ export class CampaignClient {
    * Reads the tasks and quests of a campaign, with their rewards and dependencies. The client converts `xp_mul` and `ref_xp`
    * from numeric strings to numbers.
    *
-   * Assumed query parameter: `pid`; `queryNames` changes it. The API description does not show the parameter that selects the
-   * development environment: send it with `options.query`. A retry is safe.
-   * See "GET /campaign/info" in docs/the-service.md.
+   * The query parameter `pid` is assumed: rename it with `queryNames`. The API description does not show the parameter that
+   * selects the development environment: send it with `options.query`. A retry is safe. See "GET /campaign/info" in
+   * docs/the-service.md.
    *
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
    * @throws ApiError or a subclass when the service responds with an error. The API description does not list its errors.
@@ -296,7 +296,7 @@ export class CampaignClient {
   /**
    * Reads a campaign's point totals and its current season.
    *
-   * Assumed query parameter: `pid`; `queryNames` changes it. A retry is safe.
+   * The query parameter `pid` is assumed: rename it with `queryNames`. A retry is safe.
    * See "GET /campaign/points" in docs/the-service.md.
    *
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
@@ -318,7 +318,7 @@ export class CampaignClient {
   /**
    * Reads the accounts linked to a user, with the user's totals.
    *
-   * Assumed query parameters: `account`, `platform` and `pid`; `queryNames` changes them. A retry is safe.
+   * The query parameters `account`, `platform` and `pid` are assumed: rename them with `queryNames`. A retry is safe.
    * See "GET /user/profiles" in docs/the-service.md.
    *
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
@@ -341,7 +341,7 @@ export class CampaignClient {
   /**
    * Reads the accounts that have used an invite code.
    *
-   * Assumed query parameters: `code` and `pid`; `queryNames` changes them. A retry is safe.
+   * The query parameters `code` and `pid` are assumed: rename them with `queryNames`. A retry is safe.
    * See "GET /code" in docs/the-service.md.
    *
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.

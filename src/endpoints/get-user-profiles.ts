@@ -36,9 +36,9 @@ export type UserProfiles = {
   ref_xp: number
   /** XP from user-generated content. */
   ugc_xp: number
-  /** The API description does not say how this number differs from `ref_count`. */
+  /** Not explained by the API description. */
   refs: number
-  /** The API description does not say how this number differs from `refs`. */
+  /** Not explained by the API description. */
   ref_count: number
   /** The accounts linked to the user. */
   profiles: LinkedProfile[]

@@ -11,7 +11,7 @@ export interface WebhookRegistration {
   scope: WebhookScope
   /** URL of your receiver. It must be publicly reachable and accept POST requests. */
   url: string
-  /** Secret with which the service signs messages. Without it, messages are unsigned and cannot be verified. */
+  /** Secret that the service uses to sign messages. Without it, messages are unsigned and cannot be verified. */
   secret?: string | undefined
   /** Identifier of the webhook, unique within its scope. */
   hook_id?: string | undefined

@@ -60,7 +60,7 @@ test.concurrent('logging-pino: logs a line per attempt, without the token', asyn
     .map((line) => JSON.parse(line))
   expect(lines.map(({ level, attempt, msg }) => `${level} ${attempt} ${msg}`)).toEqual([
     '20 1 request to the campaign service',
-    '40 1 error of the campaign service',
+    '40 1 error from the campaign service',
     '40 1 retry',
     '20 2 request to the campaign service',
     '40 2 retry',
