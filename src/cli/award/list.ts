@@ -51,7 +51,7 @@ export function parseList(name: string, bytes: Uint8Array, rules: RowRules): Awa
   })
   if (columns === undefined) {
     throw usageFailure(
-      `${inputName(name)}${syntaxError ? `: line ${syntaxError.line} ${syntaxError.message}` : ' is empty'}`,
+      `${inputName(name)}${syntaxError ? `: line ${syntaxError.line}: ${syntaxError.message}` : ' is empty'}`,
     )
   }
   if (syntaxError !== undefined) problems.push({ rule: 'csv', ...syntaxError })
@@ -62,12 +62,12 @@ export function parseList(name: string, bytes: Uint8Array, rules: RowRules): Awa
 
 const contradiction = ({ line }: ListRow, first: ListRow, hasIds: boolean): ListProblem =>
   hasIds
-    ? { rule: 'id', line, column: 'id', message: `is the id of another award on line ${first.line}` }
+    ? { rule: 'id', line, column: 'id', message: `the award on line ${first.line} has the same id` }
     : {
         rule: 'id',
         line,
         column: 'xp',
-        message: `differs from line ${first.line}, which has the same wallet and reason`,
+        message: `line ${first.line} has the same wallet and reason, but another amount`,
       }
 
 /** How many mistakes the JSON has. The others are only counted. */

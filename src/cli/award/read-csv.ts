@@ -97,7 +97,7 @@ export function readRecords(content: string, onRecord: (record: CsvRecord) => vo
     const { code, lines: end = lastLine } = error as CsvError & { lines?: number }
     // For an open quote, show the line of the quote, not the end of the file.
     const line = code === 'CSV_QUOTE_NOT_CLOSED' || code === 'CSV_MAX_RECORD_SIZE' ? lastLine + 1 : end
-    return { line: linesBefore + line, message: MESSAGES[code] ?? `is not CSV (${code})` }
+    return { line: linesBefore + line, message: MESSAGES[code] ?? `the row is not CSV (${code})` }
   }
   return undefined
 }
@@ -117,10 +117,10 @@ function delimiterOf(text: string): string {
 
 const QUOTES = 'A cell with quotes is written as "He said ""yes"""'
 const MESSAGES: Readonly<Record<string, string>> = {
-  CSV_QUOTE_NOT_CLOSED: 'has a quote that is not closed before the end of the file',
-  CSV_INVALID_CLOSING_QUOTE: `has text after a closing quote. ${QUOTES}`,
-  INVALID_OPENING_QUOTE: `has a quote in the middle of a cell. ${QUOTES}`,
-  CSV_MAX_RECORD_SIZE: `is longer than ${MAX_RECORD_CHARACTERS / 1000} kB; check for a missing closing quote`,
+  CSV_QUOTE_NOT_CLOSED: 'a quote is not closed before the end of the file',
+  CSV_INVALID_CLOSING_QUOTE: `text follows a closing quote. ${QUOTES}`,
+  INVALID_OPENING_QUOTE: `a quote is in the middle of a cell. ${QUOTES}`,
+  CSV_MAX_RECORD_SIZE: `the row is longer than ${MAX_RECORD_CHARACTERS / 1000} kB; check for a missing closing quote`,
 }
 
 /** The columns of a list. Other columns are ignored. */

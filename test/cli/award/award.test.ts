@@ -169,7 +169,7 @@ test('CAMPAIGN_ALLOWED_CAMPAIGNS refuses another campaign, in a flag or in a row
   })
   const byRow = await award(['list.csv', '--yes'], { env })
   expect(byRow.code).toBe(2)
-  expect(byRow.stderr).toContain('line 3, column pid: is "live", which CAMPAIGN_ALLOWED_CAMPAIGNS does not list')
+  expect(byRow.stderr).toContain('line 3, column pid: "live" is not in CAMPAIGN_ALLOWED_CAMPAIGNS')
   for (const CAMPAIGN_ALLOWED_CAMPAIGNS of ['', ',', 'demo,']) {
     const empty = await award(['party.csv', ...SEND], { env: { CAMPAIGN_ALLOWED_CAMPAIGNS } })
     expect(empty).toMatchObject({ code: 2, stderr: expect.stringContaining('must be a list of campaign IDs') })
@@ -213,18 +213,18 @@ test('all mistakes are reported at once, by line and column, before anything is 
     'more XP than --max-total-xp: 1 mistake',
     '  the list has 1 XP in total, but --max-total-xp is 0.5',
     'not a wallet address: 1 mistake',
-    '  line 3, column address: is "0x12": it must be 0x and 40 hex digits; it has 4 characters, not 42',
+    '  line 3, column address: "0x12" must be 0x and 40 hex digits; it has 4 characters, not 42',
     'not an amount of XP: 2 mistakes',
-    '  line 3, column xp: is "1,000", with thousands separators: write digits, for example 1250',
-    '  line 5, column xp: is "1e3", in scientific notation: write digits, for example 250',
+    '  line 3, column xp: "1,000" has thousands separators: write digits, for example 1250',
+    '  line 5, column xp: "1e3" is in scientific notation: write digits, for example 250',
     'an empty cell: 1 mistake',
-    '  line 3, column reason: is empty',
+    '  line 3, column reason: the cell is empty',
     'another campaign than --pid: 1 mistake',
-    '  line 5, column pid: is "other", but --pid is "demo"',
+    '  line 5, column pid: "other" is not "demo", the campaign of --pid',
     'one id for different awards: 1 mistake',
-    '  line 6, column xp: differs from line 2, which has the same wallet and reason',
+    '  line 6, column xp: line 2 has the same wallet and reason, but another amount',
     'more cells than columns: 1 mistake',
-    '  line 7: has 5 cells, but the first line has 4: put quotes around a cell that contains the delimiter',
+    '  line 7: the line has 5 cells, but the first line has 4: put quotes around a cell that contains the delimiter',
     'error "list.csv" has 8 mistakes: nothing was sent',
   ])
   expect(service.requests).toEqual([])
@@ -251,7 +251,7 @@ describe('limits', () => {
     file('party.csv', listOf(3))
     const { code, stderr } = await award(['party.csv', ...SEND, '--max-xp', '2'])
     expect(code).toBe(2)
-    expect(stderr).toContain('line 4, column xp: is 3, but --max-xp is 2')
+    expect(stderr).toContain('line 4, column xp: 3 is more than 2')
     expect(service.requests).toEqual([])
     expect((await award(['party.csv', ...SEND, '--max-xp', '3'])).code).toBe(0)
   })
@@ -374,7 +374,7 @@ describe('reports', () => {
     )
     const lines = read('r.csv').trimEnd().split('\r\n')
     expect(lines).toHaveLength(26)
-    expect(lines.slice(0, 2)).toEqual(['line,column,rule,message', '7,xp,max_xp,"is 6, but --max-xp is 5"'])
+    expect(lines.slice(0, 2)).toEqual(['line,column,rule,message', '7,xp,max_xp,6 is more than 5'])
   })
 
   test.each([

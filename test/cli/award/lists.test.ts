@@ -69,7 +69,7 @@ describe('line numbers', () => {
 
   test.each([
     [`address,xp,id\n${wallet(1)},1,"a`, 2, 'not closed'],
-    [`address,xp,id\n${wallet(1)},1,a\n${wallet(1)},x,b\n${wallet(1)},1,"a"b\n`, 4, 'after a closing quote'],
+    [`address,xp,id\n${wallet(1)},1,a\n${wallet(1)},x,b\n${wallet(1)},1,"a"b\n`, 4, 'follows a closing quote'],
     [`address,xp,id\n${wallet(1)},1,="007"\n`, 2, 'in the middle of a cell'],
     [`address,xp,id\n${wallet(1)},1,${'x'.repeat(10_000_000)}\n`, 2, 'longer than'],
     [`address,xp,id\n${wallet(1)},1,"a\n${LONG_QUOTE.replaceAll('"', '')}`, 2, 'longer than'],
@@ -82,7 +82,7 @@ describe('line numbers', () => {
   test.each([
     [500, 20, '"lost', 'not closed'],
     [500, 20_000, '"lost', 'longer than'],
-    [500, 1_000, '"lo"st', 'after a closing quote'],
+    [500, 1_000, '"lo"st', 'follows a closing quote'],
     [15_000, 20_000, 'lo"st', 'in the middle of a cell'],
   ])('locate a syntax error on line %i', (wrongLine, rowsAfter, id, words) => {
     const row = (line: number) => `${wallet(line)},1,${line === wrongLine ? id : line}\n`
@@ -136,7 +136,7 @@ describe('an amount of XP', () => {
     ['1,000.50', 'thousands separators'],
     ['1.000.000', 'thousands separators'],
     ['1.000', 'write 1000 or 1.0000'],
-    ['12,5', 'write it with a point, 12.5'],
+    ['12,5', 'write 12.5'],
     ['1e3', 'scientific notation'],
     ['2,50E+02', 'scientific notation'],
     ['-5', 'must be above 0'],
@@ -235,7 +235,7 @@ describe('refuses a file that is not a list', () => {
     ['a column name that is given twice', `${header},XP\n${wallet(1)},1,a,2\n`, 'names the column "xp" twice'],
     ['a missing column', 'wallet,xp,id\n', 'lacks the column address; it names "wallet", "xp", "id"'],
     ['several missing columns', 'a|b\n', 'lacks the columns address, xp, id or reason'],
-    ['a delimiter that is not supported', 'sep="\naddress"xp"id\n', 'line 1 has a quote'],
+    ['a delimiter that is not supported', 'sep="\naddress"xp"id\n', 'line 1: a quote is'],
     ['a workbook', new Uint8Array([0x50, 0x4b, 3, 4, 0, 0]), 'is a workbook'],
     ['a CR without LF in the header', `address,xp,id,no\rte\n${wallet(1)},1,a,\n`, 'line 1 contains a carriage return'],
     [
@@ -273,16 +273,16 @@ test('with --pid, a row must not name another campaign', () => {
     ['address,xp,id,pid', ...pids.map((pid, at) => `${wallet(1)},1,${at},${pid}`)].join('\n')
   expect(read(content('', 'demo'))).toMatchObject([{ pid: 'demo' }, { pid: 'demo' }])
   expect(read(content('demo', 'two'))).toEqual([
-    { rule: 'pid', line: 3, column: 'pid', message: 'is "two", but --pid is "demo"' },
+    { rule: 'pid', line: 3, column: 'pid', message: '"two" is not "demo", the campaign of --pid' },
   ])
 })
 
 test('refuses line breaks in ids, and ids that a spreadsheet turned into numbers', () => {
   expect(read(`address,xp,id\n${wallet(1)},1,"a\nb"\n5.29E+47,1,1.00E+15\n${wallet(1)},1,1E+12\n`)).toMatchObject([
     { line: 2, column: 'id', message: expect.stringContaining('line break') },
-    { line: 4, column: 'address', message: expect.stringContaining('Format the column as text') },
-    { line: 4, column: 'id', message: expect.stringContaining('Format the column as text') },
-    { line: 5, column: 'id', message: expect.stringContaining('Format the column as text') },
+    { line: 4, column: 'address', message: expect.stringContaining('format the column as text') },
+    { line: 4, column: 'id', message: expect.stringContaining('format the column as text') },
+    { line: 5, column: 'id', message: expect.stringContaining('format the column as text') },
   ])
 })
 
@@ -294,7 +294,7 @@ test('refuses invisible characters, which would make another id, but not the joi
       rule: 'text',
       line: 2,
       column: 'reason',
-      message: 'is "launch\u200b party": it contains the invisible character U+200B',
+      message: '"launch\u200b party" contains the invisible character U+200B',
     },
     expect.objectContaining({ line: 3, message: expect.stringContaining('U+202E') }),
   ])
@@ -311,13 +311,13 @@ test('reports a blank cell in quotes with the other mistakes', () => {
   ]
   expect(read(header + rows.join('\n'), null)).toMatchObject([
     { line: 2, column: 'xp' },
-    { line: 3, column: 'reason', message: 'is empty' },
-    { line: 4, column: 'pid', message: 'is empty' },
+    { line: 3, column: 'reason', message: 'the cell is empty' },
+    { line: 4, column: 'pid', message: 'the cell is empty' },
     { line: 5, column: 'address' },
-    { line: 5, column: 'reason', message: 'is empty' },
+    { line: 5, column: 'reason', message: 'the cell is empty' },
   ])
   expect(read(`address,xp,id\n${wallet(1)},5," "\n`)).toEqual([
-    { rule: 'empty', line: 2, column: 'id', message: 'is empty' },
+    { rule: 'empty', line: 2, column: 'id', message: 'the cell is empty' },
   ])
 })
 
@@ -350,7 +350,7 @@ describe('the address', () => {
     [good.slice(2), 'it has 40 characters, not 42, character 1 is "5"'],
   ])('%s is shown in full, with its mistake', (cell, words) => {
     const [found] = read(`address,xp,id\n${cell},1,a\n`) as [{ message: string }]
-    expect(found.message).toBe(`is ${JSON.stringify(cell)}: it must be 0x and 40 hex digits; ${words}`)
+    expect(found.message).toBe(`${JSON.stringify(cell)} must be 0x and 40 hex digits; ${words}`)
   })
 })
 
@@ -402,7 +402,7 @@ test('a campaign that is not allowed is a mistake', () => {
       rule: 'allowed_campaigns',
       line: 3,
       column: 'pid',
-      message: 'is "two", which CAMPAIGN_ALLOWED_CAMPAIGNS does not list',
+      message: '"two" is not in CAMPAIGN_ALLOWED_CAMPAIGNS',
     },
   ])
 })

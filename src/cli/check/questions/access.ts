@@ -56,7 +56,7 @@ export const access: readonly Question[] = [
     judge({ probe }) {
       const expiry = new Date(expiryOf(probe.options.token) ?? Number.NaN)
       if (Number.isNaN(expiry.getTime())) return cannotTell('it is not a JWT with exp')
-      return asAssumed(`it expires at ${expiry.toISOString()}`)
+      return asAssumed(`expires at ${expiry.toISOString()}`)
     },
   },
 ]
