@@ -90,7 +90,7 @@ if (command === 'failed' || command === 'replay') {
   process.exit()
 }
 
-/** Stores the order and the job of its award in one transaction. */
+/** Stores the order and queues its award in one transaction. */
 async function placeOrder(wallet: string, xp: number): Promise<string> {
   const tx = await pool.connect()
   try {

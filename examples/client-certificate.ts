@@ -41,7 +41,7 @@ const tls = {
  * token nor any data.
  */
 class Tunnel extends HttpsProxyAgent<string> {
-  // The options of the constructor apply to the proxy, these to the service.
+  // The constructor's options apply to the proxy, these to the service.
   override connect(
     ...[request, options]: Parameters<HttpsProxyAgent<string>['connect']>
   ) {

@@ -19,9 +19,9 @@ export function loggingHooks(logger: Logger): ClientHooks {
       const requestId = headers['x-request-id']
       const fields = { operation, attempt, status, durationMs, requestId }
       if (status >= 400) logger.warn(fields, 'error from the campaign service')
-      else logger.info(fields, 'response of the campaign service')
+      else logger.info(fields, 'response from the campaign service')
     },
-    // An error of the client contains no secret, not even in its cause.
+    // The client's errors contain no secret, not even in `cause`.
     onRetry: ({ operation, attempt, delayMs, error: err }) =>
       logger.warn({ operation, attempt, delayMs, err }, 'retry'),
     onEnd: ({ operation, attempts, outcome, error: err }) => {

@@ -27,7 +27,7 @@ export function clientMetrics(registry: Registry): ClientHooks {
   const registers = [registry]
   const calls = new Histogram({
     name: 'campaign_call_seconds',
-    help: 'Duration of calls, retries and waits included, by result.',
+    help: 'Duration of calls by result, including retries and waits.',
     labelNames: ['operation', 'result'],
     registers,
   })

@@ -34,7 +34,7 @@ export function progressPage(options: ProgressPageOptions): Hono {
   const cache = new LRUCache<string, UserProgress>({
     max: 10_000,
     ttl: freshMs,
-    perf: Date, // the clock that fake timers of tests control
+    perf: Date, // a clock that fake timers can control in tests
     // Concurrent readers of the same user share one call.
     fetchMethod: (account) =>
       client.getUserProgress({ account, platform, pid }),
@@ -52,7 +52,7 @@ export function progressPage(options: ProgressPageOptions): Hono {
     endpoint: 'progress-page',
     secret,
     handle(event) {
-      // Here the message's `user` equals the account of the page. If yours
+      // Here the message's `user` is the account of the page. If yours
       // differ, look up the account.
       const { user } = event.payload
       if (typeof user === 'string') cache.delete(user)

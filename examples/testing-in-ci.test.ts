@@ -44,7 +44,7 @@ async function awardGuest(
 }
 
 const guest = '0x52908400098527886E0F7030069857D2E4169EE7'
-// With a seed, all IDs are the same on each run.
+// With an `idSeed`, all IDs are the same on each run.
 const service = createCampaignService({ idSeed: 'tests' })
 const client = new CampaignClient({
   baseUrl: 'https://service.example/api/v1',
@@ -65,7 +65,7 @@ test('a guest gets the XP once', async () => {
   )
 })
 
-test('a lost response does not award the XP twice', async () => {
+test('XP is awarded once even if a response is lost', async () => {
   service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
   const result = await awardGuest(client, new Set(), guest)
   assert.equal(result, 'probably awarded')

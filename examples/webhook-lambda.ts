@@ -16,7 +16,7 @@ import { createWebhookReceiver } from 'campaign-client/webhook'
 
 const receiver = createWebhookReceiver({
   endpoint: 'campaign',
-  // A function, because builds import this file without the secret.
+  // A function, so that a build can import this file without the secret.
   secret: () => process.env.CAMPAIGN_WEBHOOK_SECRET ?? '',
   async handle(event, { signal }) {
     if (event.kind !== 'action_completed') return

@@ -8,7 +8,7 @@
  *     npx tsx webhook-postgres.ts
  *
  * Set TEST_CAMPAIGN to the id of your test campaign, if you have one. The
- * messages of the panel's Test button then book nothing there.
+ * messages of the panel's Test button then credit nothing there.
  *
  * You can run several of these processes and stop any of them at any time: the
  * new balance and the record of the message are committed in one transaction.
@@ -86,8 +86,8 @@ const receiver = createWebhookReceiver({
     })
     console.log(
       ran
-        ? `${event.id}: booked ${activity.data.xp} XP for ${user}`
-        : `${event.id}: already booked`,
+        ? `${event.id}: credited ${activity.data.xp} XP to ${user}`
+        : `${event.id}: already credited`,
     )
   },
 })

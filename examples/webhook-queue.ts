@@ -8,7 +8,7 @@
  *   npx tsx webhook-queue.ts
  *
  * Set TEST_CAMPAIGN to the id of your test campaign, if you have one. The
- * messages of the panel's Test button then book nothing there.
+ * messages of the panel's Test button then credit nothing there.
  *
  * You can run several of these processes and stop any of them at any time.
  * After eleven failed attempts a message moves to a dead-letter queue. List the
@@ -94,9 +94,9 @@ const receiver = createWebhookReceiver({
   },
 })
 
-// The queue runs a job again when its worker crashes. `runOnce` books the XP of
-// a message once, even after a replay.
-async function book({
+// The queue runs a job again when its worker crashes. `runOnce` credits the XP
+// of a message once, even after a replay.
+async function credit({
   id,
   data: event,
 }: Job<WebhookEvent>): Promise<JobResult> {
@@ -107,14 +107,14 @@ async function book({
       throw new Error(`unexpected shape: ${JSON.stringify(event.issues)}`)
     if (event.kind === 'action_completed') {
       const { user, event: activity } = event.payload
-      await store.runOnce(JSON.stringify(['booked', event.id]), async (tx) => {
+      await store.runOnce(JSON.stringify(['xp', event.id]), async (tx) => {
         await tx.query(
           `INSERT INTO balances (user_id, xp) VALUES ($1, $2)
            ON CONFLICT (user_id) DO UPDATE SET xp = balances.xp + excluded.xp`,
           [user, activity.data.xp],
         )
       })
-      console.log(`${event.id}: booked ${activity.data.xp} XP for ${user}`)
+      console.log(`${event.id}: credited ${activity.data.xp} XP to ${user}`)
     }
     return { id, status: 'completed' }
   } catch (error) {
@@ -134,7 +134,7 @@ await boss.work<WebhookEvent>(
     burstWhenBatchFull: true,
     perJobResults: true,
   },
-  (jobs) => Promise.all(jobs.map(book)),
+  (jobs) => Promise.all(jobs.map(credit)),
 )
 
 const server = createServer(receiver.node)

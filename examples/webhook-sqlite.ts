@@ -54,8 +54,8 @@ const receiver = createWebhookReceiver({
     })
     console.log(
       ran
-        ? `${event.id}: booked ${activity.data.xp} XP for ${user}`
-        : `${event.id}: already booked`,
+        ? `${event.id}: credited ${activity.data.xp} XP to ${user}`
+        : `${event.id}: already credited`,
     )
   },
 })

@@ -137,8 +137,8 @@ export class CampaignClient {
   }
 
   /**
-   * Awards XP to a wallet address. The service registers a new address, creates its campaign entry and sends a webhook
-   * message.
+   * Awards XP to a wallet address. If the address is new, the service registers it and creates its campaign entry. The
+   * service also sends a webhook message.
    *
    * A retry is guarded: the service accepts each `id` once. After an error with `outcome: 'unknown'` you may call again
    * with the same `id`. If an attempt was applied and its response was lost, the service refuses the retry, and the error
@@ -238,7 +238,7 @@ export class CampaignClient {
   }
 
   /**
-   * Records a task with a numeric value for a user inside a quest.
+   * Records a numeric value for a user's task in a quest.
    *
    * A retry is unsafe: it would count twice. The client retries only after a 429, or when its transport (such as
    * `nodeTransport`) knows that the request was never sent. After an error with `outcome: 'unknown'`, read the progress
@@ -272,9 +272,9 @@ export class CampaignClient {
    * Reads the tasks and quests of a campaign, with their rewards and dependencies. The client converts `xp_mul` and `ref_xp`
    * from numeric strings to numbers.
    *
-   * The query parameter `pid` is assumed: rename it with `queryNames`. The API description does not show the parameter that
-   * selects the development environment: send it with `options.query`. A retry is safe. See "GET /campaign/info" in
-   * docs/the-service.md.
+   * The name of the query parameter (`pid`) is assumed: to change it, set `queryNames`. The API description does not show
+   * the parameter that selects the development environment: send it with `options.query`. A retry is safe. See
+   * "GET /campaign/info" in docs/the-service.md.
    *
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
    * @throws ApiError or a subclass when the service responds with an error. The API description does not list its errors.
@@ -296,7 +296,7 @@ export class CampaignClient {
   /**
    * Reads a campaign's point totals and its current season.
    *
-   * The query parameter `pid` is assumed: rename it with `queryNames`. A retry is safe.
+   * The name of the query parameter (`pid`) is assumed: to change it, set `queryNames`. A retry is safe.
    * See "GET /campaign/points" in docs/the-service.md.
    *
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
@@ -318,8 +318,8 @@ export class CampaignClient {
   /**
    * Reads the accounts linked to a user, with the user's totals.
    *
-   * The query parameters `account`, `platform` and `pid` are assumed: rename them with `queryNames`. A retry is safe.
-   * See "GET /user/profiles" in docs/the-service.md.
+   * The names of the query parameters (`account`, `platform`, `pid`) are assumed: to change them, set `queryNames`. A
+   * retry is safe. See "GET /user/profiles" in docs/the-service.md.
    *
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
    * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError when the
@@ -341,8 +341,8 @@ export class CampaignClient {
   /**
    * Reads the accounts that have used an invite code.
    *
-   * The query parameters `code` and `pid` are assumed: rename them with `queryNames`. A retry is safe.
-   * See "GET /code" in docs/the-service.md.
+   * The names of the query parameters (`code`, `pid`) are assumed: to change them, set `queryNames`. A retry is
+   * safe. See "GET /code" in docs/the-service.md.
    *
    * @throws InvalidRequestError when an argument is wrong; nothing was sent.
    * @throws BadRequestError | UnauthorizedError | AccessDeniedError | RateLimitError | ServiceError | ApiError when the

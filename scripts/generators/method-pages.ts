@@ -48,7 +48,7 @@ function methodPage(name: OperationName, method: Member, response: unknown): str
     ),
     '## Example',
     fenced('ts', exampleOf(name, result)),
-    endpoint.path === undefined ? 'The body of the local service:' : 'The body of the response:',
+    endpoint.path === undefined ? "The body of the local service's response:" : 'The body of the response:',
     fenced('json', formatJson(response, WIDTH)),
     ...resultTable(result, method),
     '## curl',

@@ -56,10 +56,11 @@ function declarationIn(code: string, name: string): string | undefined {
 
 const indentationOf = (line = ''): number => line.search(/\S|$/)
 
-/** Returns the indented lines in the first comment of an example. */
+/** Returns a command that copies an example, and the indented lines in its first comment. */
 function commandsOf(example: string): string {
   const [comment = ''] = /^\/\*\*[\s\S]*?\*\//.exec(read(example)) ?? []
-  return [...comment.matchAll(/^ \* {3}(.+)$/gm)].map(([, line]) => `${line}\n`).join('')
+  const commands = [...comment.matchAll(/^ \* {3}(.+)$/gm)].map(([, line]) => `${line}\n`)
+  return [`cp node_modules/campaign-client/${example} .\n`, ...commands].join('')
 }
 
 function fail(message: string): never {

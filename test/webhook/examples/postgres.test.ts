@@ -61,7 +61,7 @@ describe.skipIf(skipped).each(['webhook-postgres', 'webhook-queue'])('examples/%
 })
 
 describe.skipIf(skipped).each(['webhook-postgres', 'webhook-queue'])('examples/%s.ts', (name) => {
-  test('books no XP of a Test message in the test campaign', { timeout: 60_000 }, async () => {
+  test('credits no XP of a Test message in the test campaign', { timeout: 60_000 }, async () => {
     const service = await postgres.start()
     onTestFinished(() => service.stop())
     const databaseUrl = await ownDatabase(service)

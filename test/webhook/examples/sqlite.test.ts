@@ -21,7 +21,7 @@ async function deliver(url: string, id: string): Promise<number> {
   return (await fetch(url, { method: 'POST', body, headers })).status
 }
 
-test('examples/webhook-sqlite.ts books each message once in two processes, and ends on SIGTERM', async () => {
+test('examples/webhook-sqlite.ts credits each message once in two processes, and ends on SIGTERM', async () => {
   const folder = sqliteFolder()
   onTestFinished(folder.remove)
   const file = folder.file()
