@@ -26,7 +26,7 @@ const QUESTIONS: Readonly<Record<string, string>> = {
   csv: 'command/award',
   timeout: 'error-codes',
   proxy: 'recipes/client-certificates-and-proxies',
-  jest: 'testing',
+  jest: 'test-runners',
   'next.js': 'recipes/next',
   idempotency: 'retries-and-idempotency',
   'invite code': 'methods/getInviteCode',

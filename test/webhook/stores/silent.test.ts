@@ -19,7 +19,7 @@ import { claimed, freshKey } from './store-clock.ts'
 // A statement has 3 s, so these tests need more time than the default.
 const SLOW = { timeout: 40_000 }
 const MAX_CONNECTIONS = 4
-const IDLE_TIMEOUT_MS = 1_000
+const IDLE_TIMEOUT_MS = 5_000
 
 async function proxyTo(database: Database, { onTestFinished }: TestContext): Promise<StallingProxy> {
   const proxy = await startStallingProxy(database.url)
@@ -161,7 +161,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))(
       const silent = keys.map((key) =>
         store.runOnce(key, async (tx) => {
           begun++
-          await vi.waitFor(() => expect(begun).toBe(keys.length))
+          await vi.waitFor(() => expect(begun).toBe(keys.length), SLOW)
           proxy.silence()
           await apply(tx)
         }),
