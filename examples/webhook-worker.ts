@@ -43,8 +43,8 @@ function createReceiver(env: Env): WebhookReceiver {
         // service accepts the award's id once.
         if (!(error instanceof BadRequestError)) throw error
         // With the outcome `unknown`, an earlier attempt of this call very
-        // likely made the award. Otherwise there is another reason, or another
-        // isolate made the award: check the wallet's progress.
+        // likely made the award. Otherwise the request broke another rule, or
+        // another isolate made the award: check the wallet's progress.
         if (error.outcome === 'not_applied')
           console.error(`${award.id} was refused: look for it in the progress`)
       }

@@ -9,12 +9,12 @@ const ROOT = new URL('../../', import.meta.url)
 /** The pages of each group, by their paths in the site. */
 const GROUPS = {
   Start: 'getting-started client-options from-fetch upgrading glossary',
-  Calls: 'methods tokens retries-and-idempotency errors-and-outcomes error-codes',
+  Calls: 'methods typed-metadata tokens retries-and-idempotency errors-and-outcomes error-codes',
   'Awards and events':
-    'bulk-awards award-jobs award-ledger webhooks webhook-frameworks webhook-events webhook-stores missed-events ' +
-    'runtimes-and-frameworks recipes',
+    'bulk-awards award-ids award-jobs award-ledger webhooks webhook-frameworks webhook-events webhook-stores ' +
+    'missed-events runtimes-and-frameworks recipes',
   Operate: 'before-production troubleshooting webhooks-on-your-machine',
-  Tools: 'testing testing-webhooks seeds local-service command console check',
+  Tools: 'testing test-runners testing-webhooks seeds local-service command console check',
   Reference: 'the-service open-questions support SECURITY CHANGELOG',
 }
 
@@ -24,7 +24,7 @@ const SUBPAGES: Readonly<Record<string, string>> = {
   methods: Object.keys(endpoints).join(' '),
   recipes:
     'nest next workers lambda one-machine queue replay secret-rotation progress-page award-outbox leaderboard-mirror ' +
-    'client-certificates-and-proxies metrics logs traces testing-in-ci',
+    'client-certificates-and-proxies nightly-check metrics logs traces testing-in-ci',
 }
 
 /** A page under its first heading, with the pages below it. */
