@@ -65,7 +65,7 @@ test.concurrent('logging-pino: logs a line per attempt, without the token', asyn
     '20 2 request to the campaign service',
     '40 2 retry',
     '20 3 request to the campaign service',
-    '30 3 response of the campaign service',
+    '30 3 response from the campaign service',
     '20 1 request to the campaign service',
     '50 undefined call failed',
   ])
