@@ -51,7 +51,7 @@ export function parseList(name: string, bytes: Uint8Array, rules: RowRules): Awa
   })
   if (columns === undefined) {
     throw usageFailure(
-      `${inputName(name)}${syntaxError ? `: line ${syntaxError.line}: ${syntaxError.message}` : ' is empty'}`,
+      `${inputName(name)}${syntaxError ? `: ${problemText({ rule: 'csv', ...syntaxError })}` : ' is empty'}`,
     )
   }
   if (syntaxError !== undefined) problems.push({ rule: 'csv', ...syntaxError })
@@ -62,7 +62,12 @@ export function parseList(name: string, bytes: Uint8Array, rules: RowRules): Awa
 
 const contradiction = ({ line }: ListRow, first: ListRow, hasIds: boolean): ListProblem =>
   hasIds
-    ? { rule: 'id', line, column: 'id', message: `the award on line ${first.line} has the same id` }
+    ? {
+        rule: 'id',
+        line,
+        column: 'id',
+        message: `line ${first.line} has the same id, but another wallet, campaign or amount`,
+      }
     : {
         rule: 'id',
         line,

@@ -47,7 +47,7 @@ export function readRow(
   { pid: onlyPid, allowed, maxXp }: RowRules,
 ): { row: AwardRow } | { problems: ListProblem[] } {
   if (cells.slice(count).some((cell) => cell !== '')) {
-    const message = `the line has ${cells.length} cells, but the first line has ${count}: put quotes around a cell that contains the delimiter`
+    const message = `the row has ${cells.length} cells, but the first line has ${count}: put quotes around a cell that contains the delimiter`
     return { problems: [{ rule: 'cells', line, message }] }
   }
   const problems: ListProblem[] = []
@@ -70,7 +70,7 @@ export function readRow(
 
 function atMost(maxXp: number | undefined, xp: CellResult<number>): CellResult<number> {
   if (maxXp === undefined || !('value' in xp) || xp.value <= maxXp) return xp
-  return problem('max_xp', `${xp.value} is more than ${maxXp}`)
+  return problem('max_xp', `${xp.value} is more than --max-xp ${maxXp}`)
 }
 
 /** Reads a campaign. With `--pid`, the cell must be empty or contain the same campaign. */
@@ -81,10 +81,10 @@ function readPid(
 ): CellResult<string> {
   if (onlyPid !== undefined) {
     if (cell === '' || cell === onlyPid) return { value: onlyPid }
-    return problem('pid', `${shown(cell)} is not ${shown(onlyPid)}, the campaign of --pid`)
+    return mistake('pid', cell, `is not ${shown(onlyPid)}, the campaign of --pid`)
   }
   if (cell === '' || allowed === undefined || allowed.includes(cell)) return readText(cell)
-  return problem('allowed_campaigns', `${shown(cell)} is not in CAMPAIGN_ALLOWED_CAMPAIGNS`)
+  return mistake('allowed_campaigns', cell, 'is not in CAMPAIGN_ALLOWED_CAMPAIGNS')
 }
 
 /** The value of a cell, or the mistake in it: a sentence about the cell. */
@@ -99,6 +99,8 @@ const MAX_SHOWN_CHARACTERS = 60
 const shown = (cell: string): string =>
   JSON.stringify(cell.length > MAX_SHOWN_CHARACTERS ? `${cell.slice(0, MAX_SHOWN_CHARACTERS)}…` : cell)
 
+const mistake = (rule: ListProblem['rule'], cell: string, text: string) => problem(rule, `${shown(cell)} ${text}`)
+
 const EMPTY = problem('empty', 'the cell is empty')
 const SCIENTIFIC = /^[+-]?\d+(?:[.,]\d+)?e[+-]?\d+$/i
 const FORMAT_AS_TEXT = 'is a number made by a spreadsheet: format the column as text'
@@ -106,8 +108,8 @@ const FORMAT_AS_TEXT = 'is a number made by a spreadsheet: format the column as 
 function readAddress(cell: string): CellResult<string> {
   if (WALLET_ADDRESS.test(cell)) return { value: cell }
   if (cell === '') return EMPTY
-  if (SCIENTIFIC.test(cell)) return problem('address', `${shown(cell)} ${FORMAT_AS_TEXT}`)
-  return problem('address', `${shown(cell)} must be 0x and 40 hex digits; ${addressMistakes(cell).join(', ')}`)
+  if (SCIENTIFIC.test(cell)) return mistake('address', cell, FORMAT_AS_TEXT)
+  return mistake('address', cell, `must be 0x and 40 hex digits; ${addressMistakes(cell).join(', ')}`)
 }
 
 const ADDRESS_CHARACTERS = 42
@@ -127,21 +129,20 @@ function addressMistakes(cell: string): readonly string[] {
 /** Reads an amount of XP. Rejects ambiguous numbers, for example 1,000 and 1.000. */
 function readXp(cell: string): CellResult<number> {
   if (cell === '') return EMPTY
-  const wrong = (text: string) => problem('xp', `${shown(cell)} ${text}`)
   if (/^\d+(?:\.\d+)?$/.test(cell)) {
     if (/^[1-9]\d{0,2}\.\d{3}$/.test(cell)) {
-      return wrong(`is ambiguous: write ${cell.replace('.', '')} or ${cell}0`)
+      return mistake('xp', cell, `is ambiguous: write ${cell.replace('.', '')} or ${cell}0`)
     }
-    if (hasTooManyDigits(cell)) return wrong(`has more than ${MAX_DIGITS} digits`)
-    return Number(cell) > 0 ? { value: Number(cell) } : wrong('must be above 0')
+    if (hasTooManyDigits(cell)) return mistake('xp', cell, `has more than ${MAX_DIGITS} digits`)
+    return Number(cell) > 0 ? { value: Number(cell) } : mistake('xp', cell, 'must be above 0')
   }
-  if (SCIENTIFIC.test(cell)) return wrong('is in scientific notation: write digits, for example 250')
-  if (/^[-−]\s?[\d.,]+$/.test(cell)) return wrong('must be above 0')
+  if (SCIENTIFIC.test(cell)) return mistake('xp', cell, 'is in scientific notation: write digits, for example 250')
+  if (/^[-−]\s?[\d.,]+$/.test(cell)) return mistake('xp', cell, 'must be above 0')
   if (/^\d{1,3}(?:[.,'’ \u00a0\u2009\u202f]\d{3})+(?:[.,]\d+)?$/.test(cell)) {
-    return wrong('has thousands separators: write digits, for example 1250')
+    return mistake('xp', cell, 'has thousands separators: write digits, for example 1250')
   }
-  if (/^\d+,\d+$/.test(cell)) return wrong(`has a comma: write ${cell.replace(',', '.')}`)
-  return wrong('is not a number: write digits, for example 250 or 12.5')
+  if (/^\d+,\d+$/.test(cell)) return mistake('xp', cell, `has a comma: write ${cell.replace(',', '.')}`)
+  return mistake('xp', cell, 'is not a plain number: write digits, for example 250 or 12.5')
 }
 
 /**
@@ -154,15 +155,15 @@ const INVISIBLE = /[\u{AD}\u{200B}\u{200E}\u{200F}\u{202A}-\u{202E}\u{2060}-\u{2
 function readText(cell: string): CellResult<string> {
   // The parser keeps white space in quotes. `rewardId` removes it, which would leave an empty reason.
   if (cell.trim() === '') return EMPTY
-  if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(cell)) return problem('text', `${shown(cell)} contains a line break or a tab`)
+  if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(cell)) return mistake('text', cell, 'contains a line break or a tab')
   const [invisible] = INVISIBLE.exec(cell) ?? []
   if (invisible !== undefined) {
-    return problem('text', `${shown(cell)} contains the invisible character ${codePoint(invisible)}`)
+    return mistake('text', cell, `contains the invisible character ${codePoint(invisible)}`)
   }
   return { value: cell }
 }
 
 function readId(cell: string): CellResult<string> {
-  if (/^\d(?:[.,]\d+)?e\+\d+$/i.test(cell)) return problem('text', `${shown(cell)} ${FORMAT_AS_TEXT}`)
+  if (/^\d(?:[.,]\d+)?e\+\d+$/i.test(cell)) return mistake('text', cell, FORMAT_AS_TEXT)
   return readText(cell)
 }

@@ -224,7 +224,7 @@ test('all mistakes are reported at once, by line and column, before anything is 
     'one id for different awards: 1 mistake',
     '  line 6, column xp: line 2 has the same wallet and reason, but another amount',
     'more cells than columns: 1 mistake',
-    '  line 7: the line has 5 cells, but the first line has 4: put quotes around a cell that contains the delimiter',
+    '  line 7: the row has 5 cells, but the first line has 4: put quotes around a cell that contains the delimiter',
     'error "list.csv" has 8 mistakes: nothing was sent',
   ])
   expect(service.requests).toEqual([])
@@ -251,7 +251,7 @@ describe('limits', () => {
     file('party.csv', listOf(3))
     const { code, stderr } = await award(['party.csv', ...SEND, '--max-xp', '2'])
     expect(code).toBe(2)
-    expect(stderr).toContain('line 4, column xp: 3 is more than 2')
+    expect(stderr).toContain('line 4, column xp: 3 is more than --max-xp 2')
     expect(service.requests).toEqual([])
     expect((await award(['party.csv', ...SEND, '--max-xp', '3'])).code).toBe(0)
   })
@@ -374,7 +374,7 @@ describe('reports', () => {
     )
     const lines = read('r.csv').trimEnd().split('\r\n')
     expect(lines).toHaveLength(26)
-    expect(lines.slice(0, 2)).toEqual(['line,column,rule,message', '7,xp,max_xp,6 is more than 5'])
+    expect(lines.slice(0, 2)).toEqual(['line,column,rule,message', '7,xp,max_xp,6 is more than --max-xp 5'])
   })
 
   test.each([
