@@ -119,7 +119,7 @@ describe('samples run as JavaScript, pasted in order, print the documented outpu
     const printed: string[] = []
     vi.spyOn(console, 'log').mockImplementation((...args) => void printed.push(...format(...args).split('\n')))
     const module = await import(/* @vite-ignore */ path)
-    await vi.waitFor(() => expect(printed.filter((line) => prints.includes(line))).toEqual(prints), { timeout: 30_000 })
+    await expect.poll(() => printed.filter((line) => prints.includes(line))).toEqual(prints)
     await Promise.all(started)
     for (const post of endpointsOf(module)) {
       const body = JSON.stringify({ id: 'message-1' })

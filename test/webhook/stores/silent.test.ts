@@ -161,7 +161,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))(
       const silent = keys.map((key) =>
         store.runOnce(key, async (tx) => {
           begun++
-          await vi.waitFor(() => expect(begun).toBe(keys.length), SLOW)
+          await expect.poll(() => begun).toBe(keys.length)
           proxy.silence()
           await apply(tx)
         }),
