@@ -35,7 +35,7 @@ const receiver = createWebhookReceiver({
     return old === undefined ? current : [current, old]
   },
   handle: (event, { secretIndex }) => {
-    // Ignore a Test message of a test campaign.
+    // Credit no XP for a Test message of a test campaign.
     const name = isTestMessage(event) ? 'Test message' : event.kind
     const signer = secretIndex === 0 ? 'current secret' : 'old secret'
     console.log(`  ${name}, signed with the ${signer}`)

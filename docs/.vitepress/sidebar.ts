@@ -9,7 +9,7 @@ const ROOT = new URL('../../', import.meta.url)
 /** The pages of each group, by their paths in the site. */
 const GROUPS = {
   Start: 'getting-started client-options from-fetch upgrading glossary',
-  Calls: 'methods typed-metadata tokens retries-and-idempotency errors-and-outcomes error-codes',
+  Calls: 'methods schemas tokens retries-and-idempotency errors-and-outcomes error-codes',
   'Awards and events':
     'bulk-awards award-ids award-jobs award-ledger webhooks webhook-frameworks webhook-events webhook-stores ' +
     'missed-events runtimes-and-frameworks recipes',

@@ -5,7 +5,7 @@ import type { Generator } from './generator.ts'
 const FOLDER = 'docs/recipes'
 /** A copy of an example: ` ```ts compile: it is examples/FILE `, or of some of its declarations or tests: ` … FILE: NAME, NAME `. */
 const CODE_BLOCK = /^(```ts compile: it is (examples\/[\w.-]+)(?:: (.+))?)\n[\s\S]*?^```$/gm
-/** The commands in the first comment of an example: ` ```sh run: examples/FILE `. */
+/** A copy of an example, and the commands in its first comment: ` ```sh run: examples/FILE `. */
 const COMMAND_BLOCK = /^(```sh run: (examples\/\S+))\n[\s\S]*?^```$/gm
 
 /** Writes code and commands of the examples to the recipes. */
