@@ -129,6 +129,11 @@ export interface FetchLikeInit {
   readonly signal: AbortSignal
   /** The client handles redirects itself. */
   readonly redirect: 'manual'
+  /**
+   * Keeps frameworks from returning a cached response. Absent if the `Request` of the platform has no `cache`. Because of it,
+   * the `fetch` of Node and Workers sends `cache-control: no-cache` and `pragma: no-cache`.
+   */
+  readonly cache?: 'no-store'
 }
 
 /** The members of a `Response` that the client reads. */

@@ -1,4 +1,4 @@
-import ky from 'ky'
+import ky, { type KyInstance } from 'ky'
 import type { FetchLike } from '../options.ts'
 import { ByteChunks } from '../shared/byte-chunks.ts'
 import { callSafely } from '../shared/call-safely.ts'
@@ -14,16 +14,31 @@ import {
   type TransportResponse,
 } from './transport.ts'
 
-// Retries, timeouts and error statuses depend on the operation: the callers of the transport handle them.
-const sender = ky.create({ retry: 0, timeout: false, throwHttpErrors: false, redirect: 'manual' })
-
-/** Sends requests through ky, with the caller's `fetch` or the global one at the time of the call. */
+/** Sends requests by the caller's `fetch`, or through ky by the global `fetch` at the time of the call. */
 export const fetchTransport = (customFetch: FetchLike | undefined): Transport => ({
-  send: (request, cancellation) => send(customFetch ?? globalThis.fetch, request, cancellation),
+  send: (request, cancellation) =>
+    customFetch === undefined
+      ? send(globalThis.fetch, throughKy, request, cancellation)
+      : send(customFetch, directly, request, cancellation),
 })
+
+type Sender = (request: TransportRequest, fetchOnce: () => Promise<Response>) => Promise<Response>
+
+/** ky requires the classes of the platform. The caller's `fetch` may run without them, or return those of another realm. */
+const directly: Sender = (_request, fetchOnce) => fetchOnce()
+
+let sender: KyInstance | undefined
+
+const throughKy: Sender = ({ url, method }, fetchOnce) => {
+  // Created at the first call, because ky loads the HTTP stack of Node. Retries, timeouts and error statuses depend on the
+  // operation: the callers of the transport handle them.
+  sender ??= ky.create({ retry: 0, timeout: false, throwHttpErrors: false, redirect: 'manual' })
+  return sender(url, { method, fetch: fetchOnce })
+}
 
 async function send(
   fetch: FetchLike,
+  sendOnce: Sender,
   request: TransportRequest,
   cancellation: Cancellation,
 ): Promise<TransportResponse> {
@@ -35,7 +50,7 @@ async function send(
     const body = request.body === undefined ? {} : { body: sentOnce(request.body) }
     // Mocks, proxies and the fetch of other packages expect the URL as a string. The headers are a copy, so that changes by
     // the caller's fetch do not reach the next attempt.
-    const init = { method, headers: { ...headers }, signal, redirect: 'manual', ...body } as const
+    const init = { method, headers: { ...headers }, signal, redirect: 'manual', ...notCached(), ...body } as const
     called = true
     let response: unknown
     try {
@@ -50,13 +65,20 @@ async function send(
     return response
   }
   try {
-    return await read(await sender(url, { method, fetch: fetchOnce }), request.maxResponseBytes, cancellation)
+    return await read(await sendOnce(request, fetchOnce), request.maxResponseBytes, cancellation)
   } catch (error) {
     if (signal.aborted) throw signal.reason
     // Once `fetch` was called, the request may have been sent. A wrapper of `fetch` may throw even after the response.
     throw called ? maybeSent(error) : notSent(error)
   }
 }
+
+/**
+ * Returns the cache mode. Without it, Next.js may return the cached response of an earlier request, even to a write. Older
+ * versions of Workers throw if the field is set, and have no `cache` in `Request.prototype`.
+ */
+const notCached = (): { readonly cache?: 'no-store' } =>
+  globalThis.Request !== undefined && 'cache' in globalThis.Request.prototype ? { cache: 'no-store' } : {}
 
 /** Deno's `fetch` (2.9.5) sends a text body again when the connection is lost. It sends a `Blob` once. */
 const sentOnce = (body: string): string => ('Deno' in globalThis ? (new Blob([body]) as unknown as string) : body)

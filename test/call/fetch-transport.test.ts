@@ -1,4 +1,5 @@
 import { inspect } from 'node:util'
+import { runInNewContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
 import {
   CampaignClient,
@@ -774,6 +775,76 @@ describe('the fetch function', () => {
     await read.run(clientOf('https://service.example/api/v1'))
     vi.unstubAllGlobals()
     expect(seen).toEqual(['string', 'string'])
+  })
+
+  const ways: readonly [string, (fetch: typeof globalThis.fetch) => Partial<CampaignClientOptions>][] = [
+    ["a partner's", (fetch) => ({ fetch })],
+    [
+      'the global',
+      (fetch) => {
+        vi.stubGlobal('fetch', fetch)
+        return {}
+      },
+    ],
+  ]
+
+  afterEach(() => {
+    vi.unstubAllGlobals()
+  })
+
+  test.each(ways)('gets cache: no-store with each request, so that no framework caches it: %s', async (_, via) => {
+    const inits: (RequestInit | undefined)[] = []
+    const options = via(async (_url, init) => {
+      inits.push(init)
+      return Response.json(envelope)
+    })
+    const client = clientOf('https://service.example/api/v1', options)
+    await read.run(client)
+    await award.run(client)
+    expect(inits.map((init) => init?.cache)).toEqual(['no-store', 'no-store'])
+  })
+
+  test.each<[string, unknown]>([
+    ['has no cache', class {}],
+    ['is missing', undefined],
+  ])('gets no cache if the Request of the platform %s', async (_, platformRequest) => {
+    const inits: unknown[] = []
+    const fetch: typeof globalThis.fetch = async (_url, init) => {
+      inits.push(init)
+      return Response.json(envelope)
+    }
+    vi.stubGlobal('Request', platformRequest)
+    await read.run(clientOf('https://service.example/api/v1', { fetch }))
+    expect(inits).toEqual([expect.not.objectContaining({ cache: expect.anything() })])
+    expect(inits).toEqual([expect.not.objectContaining({ cache: undefined })])
+  })
+
+  test("of a partner needs no classes of the platform's fetch", async () => {
+    const bytes = new TextEncoder().encode(JSON.stringify(envelope))
+    for (const name of ['Request', 'Response', 'Headers', 'FormData', 'ReadableStream', 'fetch']) {
+      vi.stubGlobal(name, undefined)
+    }
+    const chunks = [bytes.subarray(0, 9), bytes.subarray(9)].map((value) => ({ done: false, value }))
+    const fetch = async () => ({
+      status: 200,
+      headers: new Map([['content-type', 'application/json']]),
+      body: { getReader: () => ({ read: async () => chunks.shift() ?? { done: true } }) },
+      text: () => expect.unreachable(),
+    })
+    expect(await read.run(clientOf('https://service.example/api/v1', { fetch: fetch as never }))).toEqual(read.data)
+  })
+
+  test('of a partner may belong to another realm', async () => {
+    const body = JSON.stringify(envelope)
+    const fetch = runInNewContext(
+      `async () => {
+        const chunks = [{ done: false, value: Uint8Array.from(bytes) }]
+        const body = { getReader: () => ({ read: async () => chunks.shift() ?? { done: true } }) }
+        return { status: 200, headers: new Map(), body, text() { throw new Error('not called') } }
+      }`,
+      { bytes: [...new TextEncoder().encode(body)] },
+    )
+    expect(await read.run(clientOf('https://service.example/api/v1', { fetch }))).toEqual(read.data)
   })
 })
 
