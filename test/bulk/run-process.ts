@@ -14,7 +14,10 @@ export class RunProcess {
 
   /** @param nodeOptions - command-line options of Node.js */
   constructor(program: string, task: RunTask, nodeOptions: readonly string[] = []) {
-    this.#process = spawn(process.execPath, [...nodeOptions, program, JSON.stringify(task)], { stdio: 'pipe' })
+    this.#process = spawn(process.execPath, [...nodeOptions, program, JSON.stringify(task)], {
+      env: { ...process.env, CAMPAIGN_TEST_UNSTARVED: '1' },
+      stdio: 'pipe',
+    })
     this.#closed = once(this.#process, 'close')
     onTestFinished(async () => void (await this.kill()))
     this.#process.stderr?.on('data', (chunk) => {

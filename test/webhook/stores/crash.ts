@@ -24,7 +24,10 @@ class ReceiverProcess {
   #errors = ''
 
   constructor(file: string, task: CrashTask) {
-    this.#process = spawn(process.execPath, [file, JSON.stringify(task)], { stdio: ['ignore', 'pipe', 'pipe'] })
+    this.#process = spawn(process.execPath, [file, JSON.stringify(task)], {
+      env: { ...process.env, CAMPAIGN_TEST_UNSTARVED: '1' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
     this.#process.stderr?.on('data', (chunk) => {
       this.#errors += chunk
     })
