@@ -14,6 +14,7 @@ import { join } from 'node:path'
 import { CampaignClient } from 'campaign-client'
 import {
   AwardRunStoppedError,
+  confirmFromProgress,
   fileLedger,
   readLedger,
   rewardId,
@@ -75,10 +76,8 @@ async function run(title: string): Promise<void> {
         ledger,
         concurrency: 16,
         signal: shutdown.signal,
-        // Returns whether an award with an unknown outcome exists. In
-        // production, look into your own records.
-        confirm: ({ id }) =>
-          service.state.awards.some((award) => award.id === id),
+        // Looks for an award whose response was lost.
+        confirm: confirmFromProgress(client),
       },
     )
     console.log(

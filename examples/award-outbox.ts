@@ -17,10 +17,20 @@
  *
  *   npx tsx award-outbox.ts failed
  *   npx tsx award-outbox.ts replay
+ *
+ * An award is `unconfirmed` if its response was lost and the user's progress
+ * does not list it. List these awards, and ask the service again:
+ *
+ *   npx tsx award-outbox.ts unconfirmed
  */
 import { serve } from '@hono/node-server'
 import { CampaignClient, InvalidRequestError } from 'campaign-client'
-import { type AwardRow, awardOne, rewardId } from 'campaign-client/bulk'
+import {
+  type AwardRow,
+  awardOne,
+  confirmFromProgress,
+  rewardId,
+} from 'campaign-client/bulk'
 import {
   postgresLedger,
   postgresLedgerSchema,
@@ -55,6 +65,8 @@ const client = new CampaignClient({
 const pool = new Pool({ connectionString: DATABASE_URL })
 pool.on('error', (error) => console.error('idle connection:', error.message))
 const ledger = postgresLedger(pool, { run: 'orders' })
+// Looks for an award whose response was lost.
+const confirm = confirmFromProgress(client)
 const boss = new PgBoss(DATABASE_URL)
 boss.on('error', (error) => console.error('queue:', error.message))
 
@@ -84,8 +96,9 @@ await boss.createQueue(QUEUE, {
 setup.release(true) // the lock ends with its connection
 
 const command = process.argv[2]
-if (command === 'failed' || command === 'replay') {
-  await (command === 'failed' ? listFailed() : replayFailed())
+const commands = { failed: listFailed, replay: replayFailed, unconfirmed }
+if (command !== undefined && command in commands) {
+  await commands[command as keyof typeof commands]()
   await boss.stop({ graceful: false })
   process.exit()
 }
@@ -118,12 +131,16 @@ async function placeOrder(wallet: string, xp: number): Promise<string> {
 // and allows one at a time for each award.
 async function award({ id, data }: Job<OrderAward>): Promise<JobResult> {
   try {
-    const verdict = await awardOne(client, data.award, { ledger })
+    const verdict = await awardOne(client, data.award, { ledger, confirm })
     await pool.query('UPDATE orders SET verdict = $2 WHERE id = $1', [
       data.order,
       verdict,
     ])
     console.log(`order ${data.order}: ${verdict}`)
+    if (verdict === 'unconfirmed') {
+      const show = 'npx tsx award-outbox.ts unconfirmed'
+      console.warn(`order ${data.order} needs a person: run ${show}`)
+    }
     return { id, status: 'completed' }
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
@@ -188,4 +205,25 @@ async function replayFailed(): Promise<void> {
     replayed += moved
   }
   console.log(`${replayed} replayed`)
+}
+
+/** Asks the service again about each unconfirmed award, and prints the rest. */
+async function unconfirmed(): Promise<void> {
+  const { rows } = await pool.query(
+    `SELECT id::text AS order, wallet, xp FROM orders
+     WHERE verdict = 'unconfirmed' ORDER BY id`,
+  )
+  let left = 0
+  for (const { order, wallet, xp } of rows) {
+    const id = rewardId({ pid, address: wallet, reason: `order ${order}` })
+    const award = { address: wallet, pid, id, xp }
+    const verdict = await awardOne(client, award, { ledger, confirm })
+    await pool.query('UPDATE orders SET verdict = $2 WHERE id = $1', [
+      order,
+      verdict,
+    ])
+    if (verdict === 'unconfirmed') left++
+    console.log(`order ${order}: ${verdict}, ${xp} XP for ${wallet}, id ${id}`)
+  }
+  console.log(`${left} unconfirmed`)
 }

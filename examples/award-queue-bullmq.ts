@@ -15,7 +15,12 @@
  */
 import { Queue, UnrecoverableError, Worker } from 'bullmq'
 import { CampaignClient, InvalidRequestError } from 'campaign-client'
-import { type AwardRow, awardOne, rewardId } from 'campaign-client/bulk'
+import {
+  type AwardRow,
+  awardOne,
+  confirmFromProgress,
+  rewardId,
+} from 'campaign-client/bulk'
 import {
   postgresLedger,
   postgresLedgerSchema,
@@ -43,6 +48,8 @@ const pool = new Pool({ connectionString: DATABASE_URL })
 pool.on('error', (error) => console.error(error))
 await pool.query(postgresLedgerSchema())
 const ledger = postgresLedger(pool, { run: 'launch-party-2026' })
+// Looks for an award whose response was lost.
+const confirm = confirmFromProgress(client)
 
 const connection = new Redis(REDIS_URL, { maxRetriesPerRequest: null })
 const queue = new Queue<AwardRow>('awards', { connection })
@@ -52,13 +59,22 @@ const ended = new Promise<void>((done) => {
   resolve = done
 })
 
+/** Tells a person about an award that nobody could confirm. */
+function warnUnconfirmed({ id, address, pid }: AwardRow): void {
+  console.warn(
+    `award ${id} is unconfirmed: look for it in "rewards" of ` +
+      'npx campaign-client call getUserProgress ' +
+      `--account ${address} --platform ethereum --pid ${pid}`,
+  )
+}
+
 const worker = new Worker<AwardRow>(
   'awards',
   async ({ data }) => {
     try {
-      verdicts.push(
-        `${data.xp} XP: ${await awardOne(client, data, { ledger })}`,
-      )
+      const verdict = await awardOne(client, data, { ledger, confirm })
+      verdicts.push(`${data.xp} XP: ${verdict}`)
+      if (verdict === 'unconfirmed') warnUnconfirmed(data)
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
       // An invalid award cannot succeed. BullMQ retries all other errors.

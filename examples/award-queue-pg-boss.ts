@@ -12,7 +12,12 @@
  * allows one at a time for each award.
  */
 import { CampaignClient, InvalidRequestError } from 'campaign-client'
-import { type AwardRow, awardOne, rewardId } from 'campaign-client/bulk'
+import {
+  type AwardRow,
+  awardOne,
+  confirmFromProgress,
+  rewardId,
+} from 'campaign-client/bulk'
 import {
   postgresLedger,
   postgresLedgerSchema,
@@ -42,6 +47,8 @@ const pool = new Pool({ connectionString })
 pool.on('error', (error) => console.error(error))
 await pool.query(postgresLedgerSchema())
 const ledger = postgresLedger(pool, { run: 'launch-party-2026' })
+// Looks for an award whose response was lost.
+const confirm = confirmFromProgress(client)
 
 const boss = new PgBoss({ connectionString })
 boss.on('error', (error) => console.error(error))
@@ -64,9 +71,20 @@ const ended = new Promise<void>((done) => {
   resolve = done
 })
 
+/** Tells a person about an award that nobody could confirm. */
+function warnUnconfirmed({ id, address, pid }: AwardRow): void {
+  console.warn(
+    `award ${id} is unconfirmed: look for it in "rewards" of ` +
+      'npx campaign-client call getUserProgress ' +
+      `--account ${address} --platform ethereum --pid ${pid}`,
+  )
+}
+
 async function run({ id, data }: Job<AwardRow>): Promise<JobResult> {
   try {
-    verdicts.push(`${data.xp} XP: ${await awardOne(client, data, { ledger })}`)
+    const verdict = await awardOne(client, data, { ledger, confirm })
+    verdicts.push(`${data.xp} XP: ${verdict}`)
+    if (verdict === 'unconfirmed') warnUnconfirmed(data)
     if (verdicts.length === 3) resolve()
     return { id, status: 'completed' }
   } catch (error) {

@@ -17,6 +17,7 @@ export type {
   Verdict,
 } from '../schemas/award-report.ts'
 export { type AwardOneOptions, awardOne } from './award-one.ts'
+export { type ConfirmFromProgressOptions, confirmFromProgress } from './confirm-from-progress.ts'
 export {
   type FileLedger,
   type FileLedgerOptions,

@@ -149,4 +149,43 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('award-outbox', (
     expect(await running.ended).toBe(0)
     expect(service.state.awards.map(({ xp }) => xp)).toEqual([50])
   })
+
+  test('tells a person once about an award that nobody could confirm', { timeout: 120_000 }, async () => {
+    const { databaseUrl, pool, service, server } = await setUp()
+    const running = await start(databaseUrl, server.url)
+    const listUnconfirmed = async () => {
+      const args = [pathOf('examples/award-outbox.ts'), 'unconfirmed']
+      const { stdout } = await promisify(execFile)(process.execPath, args, {
+        env: environment(databaseUrl, server.url),
+      })
+      return stdout.trim().split('\n')
+    }
+    const place = async (xp: number) => {
+      await fetch(`${running.url}/orders`, { method: 'POST', body: JSON.stringify({ wallet: wallet(xp), xp }) })
+    }
+    const verdictOf = async (xp: number) =>
+      (await pool.query('SELECT verdict FROM orders WHERE xp = $1', [xp])).rows[0]?.verdict
+
+    service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
+    await place(50)
+    await expect.poll(() => verdictOf(50)).toBe('alreadyAwarded')
+
+    const outage = service.fail({ on: 'getUserProgress', kind: 'status', status: 503, times: Infinity })
+    service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
+    await place(60)
+    await expect.poll(() => verdictOf(60), { timeout: 60_000 }).toBe('unconfirmed')
+    expect(running.errors.filter((line) => line.includes('needs a person'))).toEqual([
+      'order 2 needs a person: run npx tsx award-outbox.ts unconfirmed',
+    ])
+    expect((await listUnconfirmed()).at(-1)).toBe('1 unconfirmed')
+    outage.cancel()
+    expect(await listUnconfirmed()).toEqual([
+      expect.stringMatching(`^order 2: alreadyAwarded, 60 XP for ${wallet(60)}, id `),
+      '0 unconfirmed',
+    ])
+    expect(await verdictOf(60)).toBe('alreadyAwarded')
+    running.process.kill('SIGTERM')
+    expect(await running.ended).toBe(0)
+    expect(service.state.awards.map(({ xp }) => xp)).toEqual([50, 60])
+  })
 })

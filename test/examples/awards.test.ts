@@ -43,7 +43,7 @@ describe.skipIf(skipsWithout('PostgreSQL and Redis', bothMissing))('awards as jo
     expect(lines).toContainEqual(
       expect.stringMatching(/ XP: will be retried: awardOne: it is unknown whether the award was made/),
     )
-    expect(lines.filter((line) => line.endsWith(': unconfirmed')).length).toBeGreaterThan(0)
+    expect(lines.filter((line) => line.endsWith(': alreadyAwarded')).length).toBeGreaterThan(0)
     expect(lines.at(-1)).toBe('the service has 2 awards')
   })
 })

@@ -1,5 +1,5 @@
 import { type CampaignClient, ConfigurationError } from 'campaign-client'
-import { AwardRunStoppedError, type FileLedger, rewardWallets } from 'campaign-client/bulk'
+import { AwardRunStoppedError, confirmFromProgress, type FileLedger, rewardWallets } from 'campaign-client/bulk'
 import { shellWord } from '../../shared/text.ts'
 import { readProfile, targetOf } from '../check/profile.ts'
 import type { Context } from '../command.ts'
@@ -17,10 +17,10 @@ import {
 import { isSystemError, systemReason } from '../files.ts'
 import { dim, plainLine } from '../output.ts'
 import { confirm } from '../prompt.ts'
-import { findAward, type ProgressFormat, progressFormatOf } from './find-award.ts'
 import { formatCount, formatXp } from './format.ts'
 import { hasUnknownOutcome, makePlan, type Plan, planFields, planLines } from './plan.ts'
 import { progressDisplay } from './progress-display.ts'
+import { type ProgressFormat, progressFormatOf } from './progress-format.ts'
 import { awardRecords, writeReports } from './report-files.ts'
 import { type EndedRun, exitCodeOfRun, nextStep, reportFields, summaryLines } from './summary.ts'
 
@@ -108,7 +108,7 @@ async function run(
   ledger: FileLedger,
   plan: Plan,
   concurrency: number,
-  format: ProgressFormat,
+  { platform, amounts }: ProgressFormat,
   { output, interrupts, env }: Context,
 ): Promise<EndedRun> {
   const { list, retryRejected } = plan
@@ -123,7 +123,7 @@ async function run(
       ledger,
       concurrency,
       retryRejected,
-      confirm: (row) => findAward(client, row, format),
+      confirm: confirmFromProgress(client, { platform, amounts }),
       onProgress: (progress) => display.show(progress),
       signal,
     })

@@ -2,9 +2,9 @@ import type { AwardReport, RowProblem, Verdict } from 'campaign-client/bulk'
 import { addDecimals } from '../../shared/decimals.ts'
 import { ADVICE, type CommandFailure, EXIT, type ExitCode, withoutDocsPath } from '../failure.ts'
 import { bold, dim, green, type Part, red, yellow } from '../output.ts'
-import type { ProgressFormat } from './find-award.ts'
 import { formatCommandLine, formatCount, formatDuration, formatNumber, formatXp } from './format.ts'
 import { type Plan, recordedTotals } from './plan.ts'
+import type { ProgressFormat } from './progress-format.ts'
 
 /** A run that is complete or stopped. */
 export interface EndedRun {

@@ -1,0 +1,85 @@
+import type { CampaignClient, UserProgress } from 'campaign-client'
+import { confirmFromProgress, fileLedger, rewardWallets } from 'campaign-client/bulk'
+import { describe, expect, test } from 'vitest'
+import { award, newPath, setup } from './fixtures.ts'
+
+const AWARD = award(1, { id: 'launch-1', xp: 5 })
+
+type Reward = UserProgress['rewards'][number]
+const reward = (changes: Partial<Reward> = {}): Reward =>
+  ({ id: 'launch-1', type: 'xp', reward: '5', ...changes }) as Reward
+
+/** Returns a client whose progress has these rewards, and the arguments of its readings. */
+function progressWith(...rewards: Reward[]) {
+  const readings: Parameters<CampaignClient['getUserProgress']>[0][] = []
+  const client: Pick<CampaignClient, 'getUserProgress'> = {
+    async getUserProgress(user) {
+      readings.push(user)
+      return { rewards } as UserProgress
+    },
+  }
+  return { client, readings }
+}
+
+describe('confirmFromProgress', () => {
+  test('reads the progress of the wallet on the platform ethereum, or on yours', async () => {
+    const { client, readings } = progressWith()
+    await confirmFromProgress(client)(AWARD)
+    await confirmFromProgress(client, { platform: 'evm' })(AWARD)
+    expect(readings).toEqual([
+      { account: AWARD.address, platform: 'ethereum', pid: 'demo' },
+      { account: AWARD.address, platform: 'evm', pid: 'demo' },
+    ])
+  })
+
+  const same = reward()
+  const other = reward({ reward: '7' })
+  const withoutAmount = reward({ type: 'badge', reward: '5' })
+  const notANumber = reward({ reward: ' ' })
+  const missing = reward({ id: 'launch-2' })
+  test.for([
+    ['the same amount', same, undefined, true],
+    ['the same amount', same, true, true],
+    ['the same amount', same, false, true],
+    ['another amount', other, undefined, undefined],
+    ['another amount', other, true, { xp: 7 }],
+    ['another amount', other, false, true],
+    ['a reward without an amount', withoutAmount, undefined, undefined],
+    ['a reward without an amount', withoutAmount, true, undefined],
+    ['a reward without an amount', withoutAmount, false, true],
+    ['an empty amount', notANumber, undefined, undefined],
+    ['an empty amount', notANumber, true, undefined],
+    ['an empty amount', notANumber, false, true],
+    ['another id', missing, undefined, undefined],
+    ['another id', missing, true, undefined],
+    ['another id', missing, false, undefined],
+  ] as const)('for %s (%o), with amounts: %s, resolves to %o', async ([, listed, amounts, expected]) => {
+    const { client } = progressWith(listed)
+    expect(await confirmFromProgress(client, { amounts })(AWARD)).toEqual(expected)
+  })
+
+  test('resolves to undefined if the progress cannot be read, or has no rewards', async () => {
+    const failing = { getUserProgress: () => Promise.reject(new Error('503')) }
+    expect(await confirmFromProgress(failing)(AWARD)).toBeUndefined()
+    const empty = { getUserProgress: async () => ({}) as UserProgress }
+    expect(await confirmFromProgress(empty)(AWARD)).toBeUndefined()
+  })
+
+  test('confirms an award whose response was lost', async () => {
+    const { service, client } = setup()
+    const ledger = fileLedger(newPath())
+    const row = award(1)
+    service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
+    const run = () => rewardWallets(client, [row], { ledger, confirm: confirmFromProgress(client) })
+    expect((await run()).counts).toMatchObject({ indeterminate: 1 })
+    expect((await run()).counts).toMatchObject({ alreadyAwarded: 1, unconfirmed: 0 })
+    expect(service.state.awards).toHaveLength(1)
+  })
+
+  test('refuses a client without getUserProgress, a wrong option and a misspelt option', () => {
+    const { client } = progressWith()
+    expect(() => confirmFromProgress({} as never)).toThrow(/client must have the method getUserProgress/)
+    expect(() => confirmFromProgress(client, { platform: '' })).toThrow(/platform/)
+    expect(() => confirmFromProgress(client, { amount: true } as never)).toThrow(/amount is not an option/)
+  })
+})
