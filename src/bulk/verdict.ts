@@ -9,7 +9,7 @@ import {
 } from '../errors/client-errors.ts'
 import type { AwardFailure, Verdict } from '../schemas/award-report.ts'
 import { mustBeFunction, type OptionRules, optional } from '../shared/option-checks.ts'
-import { isRecord, typeName } from '../shared/type-checks.ts'
+import { isError, isRecord, typeName } from '../shared/type-checks.ts'
 import type { Attempt, AwardResult, FinalResult, LedgerSession, RetryableVerdicts } from './ledger/ledger.ts'
 import { type CallOutcome, DONE, outcomeOf } from './pacing.ts'
 import type { AwardRow } from './rows.ts'
@@ -27,7 +27,7 @@ export function failureOf(error: unknown): AwardFailure {
 /** Returns the message of an error of this package, or the name of any other error, whose message may contain a secret. */
 function safeMessage(error: unknown): string {
   if (error instanceof CampaignError) return error.message
-  return error instanceof Error ? String(error.name) : typeName(error)
+  return isError(error) ? String(error.name) : typeName(error)
 }
 
 /**

@@ -6,6 +6,7 @@ import {
   TimeoutError,
   UnexpectedResponseError,
 } from '../errors/client-errors.ts'
+import { isError } from '../shared/type-checks.ts'
 import { NotAResponseError, systemCodeOf, TransportError } from '../transports/transport.ts'
 import { cut, excerpt, type Secrets, safeCause } from './redact.ts'
 
@@ -54,7 +55,7 @@ const MAX_DETAIL_LENGTH = 300
 
 /** Returns the failure of an attempt whose transport rejected, without secrets. */
 export function transportFailure(operation: string, thrown: unknown, secrets: Secrets): Failure {
-  if (thrown instanceof NotAResponseError) return noResponse(operation, thrown.message)
+  if (isError(thrown) && thrown instanceof NotAResponseError) return noResponse(operation, thrown.message)
   if (!(thrown instanceof TransportError)) return networkFailure(operation, thrown, true, secrets)
   return thrown.kind === 'too_large'
     ? tooLarge(operation, thrown, secrets)

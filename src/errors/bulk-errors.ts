@@ -1,9 +1,10 @@
 import type { AwardReport } from '../schemas/award-report.ts'
+import { isError } from '../shared/type-checks.ts'
 import { CampaignError } from './client-errors.ts'
 
 /** Appends the message of the cause, without its docs path and full stop, if the cause is an `Error`. */
 export function withCause(message: string, cause: unknown): string {
-  if (!(cause instanceof Error)) return message
+  if (!isError(cause)) return message
   const docsPath = cause instanceof CampaignError ? ` (${cause.docsPath})` : ''
   return `${message}: ${cause.message.replace(docsPath, '').replace(/\.$/, '')}`
 }

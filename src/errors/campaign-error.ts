@@ -104,8 +104,13 @@ export class CampaignError extends Error {
     // A caller's subclass has no brand: compare its prototype.
     if (!Object.hasOwn(this, 'brand')) return Function.prototype[Symbol.hasInstance].call(this, value)
     if (typeof value !== 'object' || value === null) return false
-    const kinds: unknown = Reflect.get(value, KINDS)
-    return Array.isArray(kinds) && kinds.includes(this.brand)
+    try {
+      const kinds: unknown = Reflect.get(value, KINDS)
+      return Array.isArray(kinds) && kinds.includes(this.brand)
+    } catch {
+      // A revoked Proxy, for example. A thrown value may be anything.
+      return false
+    }
   }
 
   /** A stable, machine-readable code. */

@@ -106,8 +106,8 @@ export class DiscardEvent extends CampaignError {
 }
 
 /**
- * The `reason` of a handler's signal. Another receiver may now handle the same message, so the handler must stop and write
- * nothing more. `onError` receives the error too.
+ * The `reason` of a handler's signal. Another receiver may now handle the same message, so the handler must throw or return,
+ * and write nothing more. The service then retries. `onError` receives the error too.
  */
 export class LeaseError extends CampaignError {
   /** @internal */

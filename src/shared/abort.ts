@@ -1,3 +1,5 @@
+import { isError } from './type-checks.ts'
+
 interface Listeners {
   readonly callbacks: Set<() => void>
   readonly listener: () => void
@@ -48,13 +50,6 @@ export const cancellationOf = (
 export const reasonOf = ({ reason }: AbortSignal): unknown => (reason === undefined ? abortError() : reason)
 
 /** Returns the reason of an abort if it is an error, otherwise an `AbortError`: a `fetch` expects an error. */
-export function asError(reason: unknown): Error {
-  try {
-    if (reason instanceof Error) return reason
-  } catch {
-    // `instanceof` throws for a revoked Proxy. Without the catch, calls with the signal would stay pending.
-  }
-  return abortError()
-}
+export const asError = (reason: unknown): Error => (isError(reason) ? reason : abortError())
 
 const abortError = (): Error => new DOMException('This operation was aborted', 'AbortError')

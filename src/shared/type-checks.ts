@@ -7,10 +7,22 @@ export const hasMethod = (value: unknown, name: string): boolean =>
   ((typeof value === 'object' && value !== null) || typeof value === 'function') &&
   typeof Reflect.get(value, name) === 'function'
 
+/** Like `instanceof Error`, which throws for a revoked Proxy. A thrown value may be anything. */
+export function isError(value: unknown): value is Error {
+  try {
+    return value instanceof Error
+  } catch {
+    return false
+  }
+}
+
 /** Returns the type of a value for an error message. The value itself may be a misplaced secret. */
 export function typeName(value: unknown): string {
   if (value === null) return 'null'
-  if (Array.isArray(value)) return 'array'
   if (typeof value === 'number' && !Number.isFinite(value)) return String(value)
-  return typeof value
+  try {
+    return Array.isArray(value) ? 'array' : typeof value
+  } catch {
+    return 'revoked proxy'
+  }
 }

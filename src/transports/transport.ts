@@ -86,7 +86,13 @@ export class TransportError extends Error {
   /** Recognises errors of every loaded copy of the package. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     if (this !== TransportError) return Function.prototype[Symbol.hasInstance].call(this, value)
-    return typeof value === 'object' && value !== null && Reflect.get(value, BRAND) === true
+    if (typeof value !== 'object' || value === null) return false
+    try {
+      return Reflect.get(value, BRAND) === true
+    } catch {
+      // A revoked Proxy, for example. A thrown value may be anything.
+      return false
+    }
   }
 
   /** `'network'`: no response arrived. `'too_large'`: the response was larger than `maxResponseBytes`. */
@@ -137,9 +143,13 @@ const MAX_CAUSE_DEPTH = 5
 export function systemCodeOf(thrown: unknown): string | undefined {
   let code: string | undefined
   let error = thrown as { code?: unknown; cause?: unknown } | null | undefined
-  for (let depth = 0; depth <= MAX_CAUSE_DEPTH && typeof error === 'object' && error !== null; depth++) {
-    if (typeof error.code === 'string') code = error.code
-    error = error.cause as typeof error
+  try {
+    for (let depth = 0; depth <= MAX_CAUSE_DEPTH && typeof error === 'object' && error !== null; depth++) {
+      if (typeof error.code === 'string') code = error.code
+      error = error.cause as typeof error
+    }
+  } catch {
+    // A getter threw, or a Proxy is revoked.
   }
   return code
 }

@@ -2,6 +2,7 @@ import * as campaign from 'campaign-client'
 import { describe, expect, test } from 'vitest'
 import { outcomeOf } from '../../src/bulk/pacing.ts'
 import { failureOf } from '../../src/bulk/verdict.ts'
+import { unreadableValues } from '../support/unreadable-values.ts'
 
 const response = (status: number, outcome: campaign.WriteOutcome, serviceCode?: number) => ({
   status,
@@ -60,5 +61,10 @@ describe('the recorded failure', () => {
     ['another value', 'token-secret', 'string'],
   ])('has no message of %s that is not from this package', (_, thrown, name) => {
     expect(failureOf(thrown)).toEqual({ code: 'unexpected', message: `the client threw ${name}` })
+  })
+
+  test.each(unreadableValues)('names the type of $name', ({ create }) => {
+    const message = expect.stringMatching(/^the client threw (?:Error|object|revoked proxy)$/)
+    expect(failureOf(create())).toEqual({ code: 'unexpected', message })
   })
 })

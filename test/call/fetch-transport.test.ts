@@ -16,6 +16,7 @@ import {
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { operation } from '../contract/operations.ts'
 import { wordsOf } from '../shared/words-of.ts'
+import { unreadableValues } from '../support/unreadable-values.ts'
 import { withFailingConnections } from './failing-connection.ts'
 import {
   closedAddress,
@@ -430,6 +431,21 @@ describe('a service that cannot be reached', () => {
     expect(error).toBeInstanceOf(NetworkError)
     expect(error).toHaveProperty('outcome', 'unknown')
     expect(sent).toHaveLength(1)
+  })
+
+  describe.each(unreadableValues)('$name', ({ create }) => {
+    const thrower = async () => {
+      throw create()
+    }
+
+    test.each([
+      ['fetch', { fetch: thrower }],
+      ['transport', { transport: { send: thrower } }],
+    ])('thrown by a %s: the outcome of a write is unknown', async (_, options) => {
+      const error = await errorOf(record.run(clientOf('https://service.example/api/v1', options)))
+      expect(error).toBeInstanceOf(NetworkError)
+      expect(error).toHaveProperty('outcome', 'unknown')
+    })
   })
 
   test('a fetch that rejects with a TransportError with sent: false is called again', async () => {

@@ -3,6 +3,7 @@ import * as webhook from 'campaign-client/webhook'
 import { describe, expect, it, vi } from 'vitest'
 import { scriptedFetch } from '../call/scripted-fetch.ts'
 import { wordsOf } from '../shared/words-of.ts'
+import { unreadableValues } from '../support/unreadable-values.ts'
 import { clientWith, rejection } from './stub-service.ts'
 
 const {
@@ -189,6 +190,13 @@ describe('instanceof', () => {
   ])('is false for %o', (value) => {
     expect((value as unknown) instanceof CampaignError).toBe(false)
     expect((value as unknown) instanceof ApiError).toBe(false)
+  })
+
+  it.each(unreadableValues)('is false for $name', ({ create }) => {
+    const value = create()
+    expect(value instanceof CampaignError).toBe(false)
+    expect(value instanceof ApiError).toBe(false)
+    expect(value instanceof campaign.TransportError).toBe(false)
   })
 })
 

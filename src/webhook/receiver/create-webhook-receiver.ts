@@ -40,8 +40,9 @@ export interface WebhookReceiver {
    *
    * Responds when the handler has ended, even after `deadlineMs`: Lambda freezes the function after the response. If the
    * gateway times out first, the invocation continues, and a later attempt finds the message done. Pass the context
-   * too: the signal of the handler then fires 2 s before the function times out. If the remaining time is less than 5 s, the
-   * signal fires after 60 % of that time.
+   * too: the response is then due 500 ms before the function times out, or a tenth of the remaining time if that is less.
+   * The signal of the handler fires 500 ms before the response is due, and at the latest after `maxRunMs`. If the context
+   * throws, or returns no number for the remaining time, the response is due after `deadlineMs`.
    *
    * @throws TypeError (as a rejection) when the event is not an HTTP event
    */
@@ -53,8 +54,8 @@ export interface WebhookReceiver {
   readonly fastify: FastifyPlugin
   /**
    * Closes the receiver: new messages get 503, and running handlers may finish. After `timeoutMs` the signals
-   * of running handlers fire. One second later their claims are released, so that another process can handle the next
-   * attempt at once. Resolves at most two seconds after `timeoutMs`, and never rejects. A second call returns the same
+   * of running handlers fire. A handler that stops then is not done: its sender gets 503. One second later the remaining
+   * claims are released, so that another process can handle the next attempt at once. Resolves at most two seconds after `timeoutMs`, and never rejects. A second call returns the same
    * promise.
    *
    * @throws TypeError when an option is misspelt, or `timeoutMs` is not a number
@@ -71,7 +72,7 @@ export interface WebhookReceiver {
  * | the message was handled, was handled before, or the handler threw `DiscardEvent` | 200 |
  * | another attempt is being handled | 503 and `Retry-After` |
  * | the handler runs longer than `deadlineMs`, and continues | 503 and `Retry-After` |
- * | the handler stopped because its signal fired | 503 and `Retry-After` |
+ * | `interrupted`: the handler threw after its signal had fired, or returned and had read the signal | 503 and `Retry-After` |
  * | the store or the secret is unavailable, or the receiver is closing | 503 and `Retry-After` |
  * | the handler threw; its claim is released before the response | 500 |
  * | a documented message lacks a required field, and `unexpectedShape` is `'retry'` | 500 |
@@ -83,6 +84,10 @@ export interface WebhookReceiver {
  * | the body was parsed or consumed before the receiver; `onError` receives the cause | 500 |
  *
  * A message of an undocumented kind is handled too, with `kind: 'unknown'`.
+ *
+ * A handler that stops early is not done. If its signal has fired and it throws, or returns after it has read `signal`, its
+ * claim is released and the service retries. So `signal.throwIfAborted()` and `if (signal.aborted) return` lose no message. A
+ * handler that finishes its work all the same is called again; `runOnce` makes that harmless.
  *
  * Every message is handled at least once while the service retries, and never by two handlers at once during a lease.
  * Writes in `runOnce` of the SQLite and PostgreSQL stores take effect exactly once. When the handler succeeds and the store

@@ -11,7 +11,7 @@ import {
 } from './delivery.ts'
 import type { WebhookHandledOutcome } from './options.ts'
 
-/** How a handler ended. `interrupted`: it stopped because its signal had fired. */
+/** How a handler ended. `interrupted`: it may have stopped early, because its signal had fired. */
 type RunOutcome = Exclude<WebhookHandledOutcome, 'duplicate'>
 
 /**
@@ -74,17 +74,20 @@ export class HandlerRun {
     const { event, rawBody, secretIndex } = message
     const { handle } = settings
     const lease = this.#lease
+    let hasReadSignal = false
     try {
       await handle(event, {
         // A getter, because creating a signal takes as long as verifying a message, and few handlers use it.
         get signal() {
+          hasReadSignal = true
           return lease.signal
         },
         rawBody,
         key,
         secretIndex,
       })
-      return 'handled'
+      // Nobody can tell a handler that returned early from a finished one. A second run is safer than lost work.
+      return hasReadSignal && lease.signal.aborted ? 'interrupted' : 'handled'
     } catch (error) {
       if (error instanceof DiscardEvent) return 'discarded'
       const { aborted, reason } = lease.signal

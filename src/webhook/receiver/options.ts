@@ -23,9 +23,12 @@ import type { WebhookRejectionReason } from './responses.ts'
 /** The second argument of a webhook handler. */
 export interface WebhookHandlerContext {
   /**
-   * Fires when the lease was lost, `maxRunMs` has passed, or the receiver was closed. The `reason` is a `LeaseError`.
-   * Another receiver may then handle the message, so pass the signal to everything that can be cancelled. Does not fire when
-   * the sender disconnects or `deadlineMs` passes.
+   * Fires when the lease was lost, `maxRunMs` has passed, a Lambda invocation is about to end, or the receiver was closed.
+   * The `reason` is a `LeaseError`. Another receiver may then handle the message, so pass the signal to everything that can be
+   * cancelled. Does not fire when the sender disconnects or `deadlineMs` passes.
+   *
+   * If the signal has fired, a handler that has read this property and returns is not done: the outcome is `interrupted`, and
+   * the service retries. Destructuring, copying or serializing the context reads the property.
    */
   signal: AbortSignal
   /** The signed bytes. */
@@ -64,7 +67,8 @@ export interface WebhookRejection {
 
 /**
  * The outcome of a message. After `handled`, `discarded` and `duplicate`, the message is done. After `failed` (the handler
- * threw) and `interrupted` (the handler stopped because its signal fired) the service retries.
+ * threw) and `interrupted` (the signal had fired, and the handler threw, or returned after it had read `signal`) the service
+ * retries.
  */
 export type WebhookHandledOutcome = 'handled' | 'discarded' | 'duplicate' | 'failed' | 'interrupted'
 
@@ -133,7 +137,8 @@ export interface WebhookReceiverOptions {
   secret: WebhookSecret | (() => WebhookSecret | PromiseLike<WebhookSecret>)
   /**
    * Called once for each message, even for `kind: 'unknown'`. When it returns (or its promise resolves), the message is
-   * done. When it throws, the service retries. When it throws `DiscardEvent`, the message is done.
+   * done, unless it has read `signal` and the signal has fired. When it throws, the service retries. When it throws
+   * `DiscardEvent`, the message is done.
    */
   handle: WebhookHandler
   /**

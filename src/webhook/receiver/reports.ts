@@ -96,7 +96,11 @@ export class ReceiverReports {
     if (this.#warnings.size >= MAX_TOPICS) this.#warnings.clear()
     this.#warnings.set(topic, { warnedAt: now, skipped: 0 })
     if (last?.skipped) words.push(`(and ${last.skipped} more since the last warning of this kind)`)
-    console.warn(...words)
+    // The console calls methods of a thrown value, and they may throw.
+    callSafely(
+      () => console.warn(...words),
+      () => console.warn(...words.filter((word) => typeof word === 'string')),
+    )
   }
 }
 

@@ -1,3 +1,4 @@
+import type { ReceiverSettings } from '../options.ts'
 import type { Receiver, RequestLimits } from '../receiver.ts'
 import { type BodyRead, SIGNATURE_HEADER, wholeBody } from '../request.ts'
 import type { WebhookResponse } from '../responses.ts'
@@ -47,10 +48,10 @@ export interface LambdaHttpResult {
 /** See `WebhookReceiver.lambda`. */
 export type LambdaHandler = (event: LambdaHttpEvent, context?: LambdaContext) => Promise<LambdaHttpResult>
 
-/** The handler is aborted this long before the end of the invocation. */
-const STOP_MS = 2000
-/** The response is sent this long before the end of the invocation. */
-const RESPOND_MS = 500
+/** The response is due this long before the end of the invocation, or a tenth of the time left if that is less. */
+const MARGIN_MS = 500
+/** The signal of the handler fires this long before the response is due. */
+const STOP_MS = 500
 
 export function lambdaAdapter(receiver: Receiver): LambdaHandler {
   return async (event, context) => {
@@ -68,7 +69,7 @@ export function lambdaAdapter(receiver: Receiver): LambdaHandler {
         readBody: async ({ maxBytes }) => readEventBody(event, maxBytes),
       },
       (response) => result(event, response),
-      { ...limitsOf(context, receiver.settings.maxRunMs), respondAfterRecording: true },
+      { ...limitsOf(context, receiver.settings), respondAfterRecording: true },
     )
   }
 }
@@ -78,12 +79,24 @@ function requestContext(event: LambdaHttpEvent): { http?: { method?: unknown }; 
   return event?.requestContext ?? {}
 }
 
-function limitsOf(context: LambdaContext | undefined, maxRunMs: number): RequestLimits {
-  const remainingMs = context?.getRemainingTimeInMillis?.()
-  if (remainingMs === undefined) return { runMs: maxRunMs, respondMs: maxRunMs + STOP_MS - RESPOND_MS }
-  // If little time is left, both margins are shorter. The default time limit of Lambda is 3 s.
-  const runMs = Math.min(maxRunMs, remainingMs - Math.min(STOP_MS, remainingMs * 0.4))
-  return { runMs, respondMs: runMs + Math.min(STOP_MS - RESPOND_MS, remainingMs * 0.3) }
+function limitsOf(context: LambdaContext | undefined, { deadlineMs, maxRunMs }: ReceiverSettings): RequestLimits {
+  const leftMs = timeLeft(context)
+  const dueMs = leftMs === undefined ? deadlineMs : leftMs - Math.min(MARGIN_MS, leftMs / 10)
+  const respondMs = Math.min(dueMs, maxRunMs + STOP_MS)
+  return { respondMs, runMs: respondMs - STOP_MS }
+}
+
+/**
+ * Returns the time left for the invocation in milliseconds: `Infinity` without a function that tells it, `undefined` if that
+ * function throws or returns no number.
+ */
+function timeLeft(context: LambdaContext | undefined): number | undefined {
+  try {
+    const leftMs: unknown = context?.getRemainingTimeInMillis?.() ?? Infinity
+    return typeof leftMs === 'number' && !Number.isNaN(leftMs) ? leftMs : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** Returns all values of a header. REST APIs and load balancers do not convert its name to lower case. */
