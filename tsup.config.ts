@@ -23,8 +23,28 @@ const removeComments: NonNullable<Options['plugins']>[number] = {
   renderChunk: (code) => ({ code: code.replaceAll(/^[ \t]*\/\*\*[\s\S]*?\*\/\n/gm, '') }),
 }
 
+/**
+ * Runs the modules of ky at its first use. On import they would create a `Request` and look for `FormData`, which loads the
+ * HTTP stack of Node. They also create a `TextEncoder`, which jsdom lacks.
+ */
+const runKyAtFirstUse: NonNullable<Options['esbuildPlugins']>[number] = {
+  name: 'run-ky-at-first-use',
+  setup(build) {
+    const namespace = 'first-use'
+    build.onResolve({ filter: /^ky$/ }, (imported) =>
+      imported.namespace === namespace ? undefined : { path: imported.path, namespace },
+    )
+    build.onLoad({ filter: /^ky$/, namespace }, () => ({
+      // esbuild wraps a module that is required in a function.
+      contents: "export default { create: (options) => require('ky').default.create(options) }",
+      resolveDir: import.meta.dirname,
+    }))
+  },
+}
+
 const library: Options = {
   plugins: [removeComments],
+  esbuildPlugins: [runKyAtFirstUse],
   define: constants(homepage),
   format: ['esm', 'cjs'],
   target: 'es2022',

@@ -30,7 +30,7 @@ const directly: Sender = (_request, fetchOnce) => fetchOnce()
 let sender: KyInstance | undefined
 
 const throughKy: Sender = ({ url, method }, fetchOnce) => {
-  // Created at the first call, because ky loads the HTTP stack of Node. Retries, timeouts and error statuses depend on the
+  // Created at the first call, because the build runs ky at its first use. Retries, timeouts and error statuses depend on the
   // operation: the callers of the transport handle them.
   sender ??= ky.create({ retry: 0, timeout: false, throwHttpErrors: false, redirect: 'manual' })
   return sender(url, { method, fetch: fetchOnce })
