@@ -67,14 +67,33 @@ export const statusOf = ({ status, serviceCode }: ApiError): number =>
 
 /** Calls pause after this many consecutive calls without a response. */
 const MAX_UNREACHABLE = 3
-/** Calls stop if there is no response after this many consecutive pauses. */
-const MAX_UNREACHABLE_PAUSES = 3
+/** Calls do not stop before this many consecutive pauses without a response. */
+const MIN_UNREACHABLE_PAUSES = 3
+const MAX_UNREACHABLE_PAUSE_MS = 15_000
 /** Calls stop at a 429 after this many consecutive pauses for a 429. */
 const MAX_RATE_LIMIT_PAUSES = 30
 /** Calls stop at a longer `Retry-After`. */
 const MAX_RETRY_AFTER_MS = 15 * 60 * 1_000
 const FIRST_PAUSE_MS = 250
-const MAX_PAUSE_MS = 30_000
+const MAX_RATE_LIMIT_PAUSE_MS = 30_000
+
+/** A time without a response, after three consecutive calls without one. All times are in milliseconds. */
+export interface Outage {
+  /** The time since the last response, or since the first call without a response if that call started later. */
+  readonly sinceMs: number
+  /** The time until the next attempt; 0 while an attempt is in progress. */
+  readonly nextAttemptMs: number
+  /** The time until the calls stop if there is still no response. An attempt in progress is finished first. */
+  readonly givesUpMs: number
+}
+
+export interface PacerOptions {
+  readonly concurrency: number
+  /** Calls stop after this time without a response. Before the first response, they stop after three pauses. */
+  readonly patienceMs: number
+  /** Called if other calls would fail as well, or if pauses did not help. */
+  readonly stopRun: (message: string, cause: unknown) => void
+}
 
 /**
  * Paces the calls for a list. It limits the calls in flight, and pauses them after a 429 or if the service is unreachable.
@@ -82,7 +101,8 @@ const MAX_PAUSE_MS = 30_000
  */
 export class Pacer {
   readonly #slots: Semaphore
-  readonly #stopRun: (message: string, cause: unknown) => void
+  readonly #patienceMs: number
+  readonly #stopRun: PacerOptions['stopRun']
   #state: 'open' | 'paused' | 'probe due' | 'probing' | 'stopped' = 'open'
   /** The number of pauses so far. Only a call that started after the last pause may start another pause. */
   #pauses = 0
@@ -92,15 +112,31 @@ export class Pacer {
   #unreachable = 0
   #unreachablePauses = 0
   #rateLimitPauses = 0
+  #lastResponseAt: number | undefined
+  /** When the consecutive calls without a response began. */
+  #unreachableSince = 0
 
-  /** @param stopRun - called if other calls would fail as well, or if pauses did not help */
-  constructor(concurrency: number, stopRun: (message: string, cause: unknown) => void) {
+  constructor({ concurrency, patienceMs, stopRun }: PacerOptions) {
     this.#slots = new Semaphore(concurrency)
+    this.#patienceMs = patienceMs
     this.#stopRun = stopRun
   }
 
   get pauseLeftMs(): number {
     return this.#state === 'paused' ? Math.max(0, this.#pausedUntil - performance.now()) : 0
+  }
+
+  /** The current outage; null if there is none. */
+  get outage(): Outage | null {
+    if (this.#unreachablePauses === 0 || this.#state === 'stopped') return null
+    const now = performance.now()
+    const nextAttemptMs = this.pauseLeftMs
+    let pausesLeftMs = nextAttemptMs
+    for (let pauses = this.#unreachablePauses; pauses < MIN_UNREACHABLE_PAUSES; pauses++) {
+      pausesLeftMs += unreachablePauseMs(pauses)
+    }
+    const givesUpMs = Math.max(pausesLeftMs, this.#givesUpAt - now)
+    return { sinceMs: now - this.#unreachableSince, nextAttemptMs, givesUpMs }
   }
 
   /** Calls `send` as soon as a call may be sent. If `send` returns no `outcome`, it has sent nothing. */
@@ -113,9 +149,10 @@ export class Pacer {
         await new Promise<void>((resolve) => this.#waiting.push(resolve))
       }
       if (this.#state === 'probe due') this.#state = 'probing'
+      const startedAt = performance.now()
       const pausesBefore = this.#pauses
       const result = await send()
-      this.#ended(result?.outcome, this.#pauses !== pausesBefore)
+      this.#ended(result?.outcome, startedAt, this.#pauses !== pausesBefore)
       return result
     } finally {
       this.#slots.release()
@@ -129,7 +166,7 @@ export class Pacer {
   }
 
   /** @param isStale - whether a pause has started during the call */
-  #ended(outcome: CallOutcome | undefined, isStale: boolean): void {
+  #ended(outcome: CallOutcome | undefined, startedAt: number, isStale: boolean): void {
     switch (outcome?.kind) {
       case undefined:
       case 'invalid':
@@ -139,28 +176,42 @@ export class Pacer {
         this.#stopRun('other calls would fail as well', outcome.error)
         return
       case 'unreachable':
-        if (!isStale) this.#unreached(outcome.error)
+        if (!isStale) this.#unreached(outcome.error, startedAt)
         return
       case 'rate_limited':
         this.#rateLimited(outcome.error, isStale)
         return
       default:
-        this.#unreachable = 0
-        this.#unreachablePauses = 0
+        this.#responded()
         this.#rateLimitPauses = 0
         if (!isStale) this.#open()
     }
   }
 
-  #unreached(cause: CampaignError): void {
-    if (++this.#unreachable < MAX_UNREACHABLE) this.#replaceProbe()
-    else if (this.#unreachablePauses < MAX_UNREACHABLE_PAUSES) this.#pause(backoffMs(this.#unreachablePauses++))
+  #responded(): void {
+    this.#lastResponseAt = performance.now()
+    this.#unreachable = 0
+    this.#unreachablePauses = 0
+  }
+
+  /** When calls stop, unless fewer than three pauses have passed. */
+  get #givesUpAt(): number {
+    return this.#unreachableSince + (this.#lastResponseAt === undefined ? 0 : this.#patienceMs)
+  }
+
+  #unreached(cause: CampaignError, startedAt: number): void {
+    if (this.#unreachable === 0) this.#unreachableSince = Math.max(startedAt, this.#lastResponseAt ?? 0)
+    this.#unreachable++
+    const patienceLeftMs = this.#givesUpAt - performance.now()
+    if (this.#unreachable < MAX_UNREACHABLE) this.#replaceProbe()
+    else if (this.#unreachablePauses < MIN_UNREACHABLE_PAUSES)
+      this.#pause(unreachablePauseMs(this.#unreachablePauses++))
+    else if (patienceLeftMs > 0) this.#pause(Math.min(patienceLeftMs, unreachablePauseMs(this.#unreachablePauses++)))
     else this.#stopRun("the service can't be reached", cause)
   }
 
   #rateLimited(cause: CampaignError, isStale: boolean): void {
-    this.#unreachable = 0
-    this.#unreachablePauses = 0
+    this.#responded()
     const waitMs = cause instanceof RateLimitError ? cause.retryAfterMs : undefined
     if (waitMs !== undefined && waitMs > MAX_RETRY_AFTER_MS) {
       this.#stopRun(`the service asks to wait for ${Math.ceil(waitMs / 60_000)} minutes`, cause)
@@ -168,7 +219,7 @@ export class Pacer {
       // The call started before the pause: its 429 may extend the pause, but is not counted.
       if (waitMs !== undefined && this.#state === 'paused') this.#pauseUntil(performance.now() + waitMs)
     } else if (this.#rateLimitPauses < MAX_RATE_LIMIT_PAUSES) {
-      const backoff = backoffMs(this.#rateLimitPauses++)
+      const backoff = doubled(this.#rateLimitPauses++, MAX_RATE_LIMIT_PAUSE_MS)
       this.#pause(waitMs ?? backoff)
     } else {
       this.#stopRun(`the service still responds with 429 after ${MAX_RATE_LIMIT_PAUSES} pauses in a row`, cause)
@@ -208,4 +259,7 @@ export class Pacer {
   }
 }
 
-const backoffMs = (pauses: number): number => Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** pauses)
+/** Returns a pause that doubles with each pause before it. */
+const doubled = (pauses: number, maxMs: number): number => Math.min(maxMs, FIRST_PAUSE_MS * 2 ** pauses)
+
+const unreachablePauseMs = (pauses: number): number => doubled(pauses, MAX_UNREACHABLE_PAUSE_MS)

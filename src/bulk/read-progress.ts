@@ -6,8 +6,16 @@ import { type CampaignError, UnexpectedResponseError } from '../errors/client-er
 import { onAbort } from '../shared/abort.ts'
 import { mustBeFunction, mustBeSignal, type OptionRules, optional } from '../shared/option-checks.ts'
 import { isRecord } from '../shared/type-checks.ts'
-import { DEFAULT_CONCURRENCY, issuesOfClient, issuesOfList, mustBeConcurrency, readOptions } from './arguments.ts'
-import { type CallOutcome, DONE, outcomeOf, Pacer } from './pacing.ts'
+import {
+  DEFAULT_CONCURRENCY,
+  DEFAULT_PATIENCE_MS,
+  issuesOfClient,
+  issuesOfList,
+  mustBeConcurrency,
+  mustBePatience,
+  readOptions,
+} from './arguments.ts'
+import { type CallOutcome, DONE, type Outage, outcomeOf, Pacer } from './pacing.ts'
 import { ProgressReporter } from './report.ts'
 import { lengthOf, type Rows, readList } from './rows.ts'
 
@@ -26,12 +34,20 @@ export interface ReadProgressOptions {
    * are ignored.
    */
   onProgress?: ((progress: ReadingProgress) => void) | undefined
+  /**
+   * How long it waits for a service that stops responding, in milliseconds: 0 to 24 hours. With 0, and before the first
+   * response, it waits for three pauses, about two seconds.
+   *
+   * @defaultValue 120 000
+   */
+  patienceMs?: number | undefined
 }
 
 const OPTIONS: OptionRules<ReadProgressOptions> = {
   concurrency: mustBeConcurrency,
   signal: optional(mustBeSignal),
   onProgress: optional(mustBeFunction),
+  patienceMs: mustBePatience,
 }
 
 /** The result of one user: the user's progress, or the error of the call. */
@@ -53,6 +69,8 @@ export interface ReadingProgress {
   readonly timeLeftMs: number | null
   /** The rest of the current pause, in milliseconds. */
   readonly waitingMs: number
+  /** Set while the service does not respond; otherwise null. */
+  readonly outage: Outage | null
 }
 
 /**
@@ -75,7 +93,7 @@ export interface ReadingProgress {
  * @throws InvalidRequestError when an argument is wrong: users that can't be iterated, an unknown option. The iteration
  *   throws the other errors, after the results of the calls in flight
  * @throws UnauthorizedError | AccessTokenError | ConfigurationError when all calls would fail
- * @throws NetworkError | TimeoutError when the service is unreachable after three pauses
+ * @throws NetworkError | TimeoutError when the service does not respond for `patienceMs`
  * @throws RateLimitError when the service still responds with 429 after 30 pauses, or its `Retry-After` is more than 15 minutes
  * @throws the error of the list; the signal's reason at once after an abort
  *
@@ -126,12 +144,12 @@ class ProgressReader<User extends GetUserProgressRequest> {
   constructor(
     client: Pick<CampaignClient, 'getUserProgress'>,
     users: Rows<User>,
-    { concurrency = DEFAULT_CONCURRENCY, signal, onProgress }: ReadProgressOptions,
+    { concurrency = DEFAULT_CONCURRENCY, patienceMs = DEFAULT_PATIENCE_MS, signal, onProgress }: ReadProgressOptions,
   ) {
     this.#client = client
     this.#concurrency = concurrency
     this.#signal = signal
-    this.#pacer = new Pacer(concurrency, (_, cause) => this.#fail(cause))
+    this.#pacer = new Pacer({ concurrency, patienceMs, stopRun: (_, cause) => this.#fail(cause) })
     this.#users = readList(users, (user) => ({ user, retries: 0 }), this.#stopping.signal)
     this.#total = lengthOf(users)
     this.#progress = new ProgressReporter(onProgress, () => ({
@@ -139,6 +157,7 @@ class ProgressReader<User extends GetUserProgressRequest> {
       total: this.#total ?? null,
       counts: { ...this.#counts },
       waitingMs: this.#pacer.pauseLeftMs,
+      outage: this.#pacer.outage,
     }))
     // A client may add a listener for each call, and Node warns of more than ten.
     setMaxListeners(0, this.#aborting.signal)

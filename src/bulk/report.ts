@@ -2,7 +2,9 @@ import type { Issue } from '../errors/client-errors.ts'
 import type { AwardFailure, AwardReport, Countable, PerVerdict, RowProblem } from '../schemas/award-report.ts'
 import { callSafely } from '../shared/call-safely.ts'
 import { addDecimals } from '../shared/decimals.ts'
+import { startTimer } from '../shared/timers.ts'
 import type { AwardResult } from './ledger/ledger.ts'
+import type { Outage } from './pacing.ts'
 import type { AwardRow } from './rows.ts'
 
 const MAX_PROBLEMS = 1_000
@@ -124,11 +126,15 @@ export interface AwardProgress {
   readonly timeLeftMs: number | null
   /** The rest of the current pause, in milliseconds. The run pauses after a 429, or if the service can't be reached. */
   readonly waitingMs: number
+  /** Set while the service does not respond; otherwise null. */
+  readonly outage: Outage | null
 }
 
 type Speed = Pick<AwardProgress, 'rate' | 'timeLeftMs'>
 
 const INTERVAL_MS = 100
+/** The interval during a pause or an outage, in which no call ends. */
+const WAITING_INTERVAL_MS = 1_000
 const RATE_WINDOW_MS = 10_000
 /** The minimum time before the first estimate. */
 const MIN_ESTIMATE_MS = 1_000
@@ -142,15 +148,18 @@ interface Sample {
 interface ProgressState {
   readonly total: number | null
   readonly counts: Readonly<Record<string, number>>
+  readonly waitingMs: number
+  readonly outage: Outage | null
 }
 
-/** Calls `onProgress` at most every 100 ms. */
+/** Calls `onProgress` at most every 100 ms, and every second during a pause. */
 export class ProgressReporter<State extends ProgressState> {
   readonly #onProgress: ((progress: State & Speed) => void) | undefined
   readonly #state: () => State
   readonly #samples: Sample[] = []
   #finished = 0
   #timer: NodeJS.Timeout | undefined
+  #cancelNextCall: (() => void) | undefined
   #lastCallAt = -Infinity
 
   constructor(onProgress: ((progress: State & Speed) => void) | undefined, state: () => State) {
@@ -173,10 +182,12 @@ export class ProgressReporter<State extends ProgressState> {
 
   finish(): void {
     if (this.#onProgress !== undefined) this.#call()
+    this.#cancelNextCall?.()
   }
 
   #call(): void {
     clearTimeout(this.#timer)
+    this.#cancelNextCall?.()
     this.#timer = undefined
     const now = performance.now()
     this.#lastCallAt = now
@@ -190,6 +201,9 @@ export class ProgressReporter<State extends ProgressState> {
     const state = this.#state()
     const hasEstimate = state.total !== null && rate > 0 && elapsed >= MIN_ESTIMATE_MS
     const timeLeftMs = hasEstimate ? Math.round(((state.total - sumOf(state.counts)) / rate) * 1_000) : null
+    if (state.waitingMs > 0 || state.outage !== null) {
+      this.#cancelNextCall = startTimer(WAITING_INTERVAL_MS, () => this.schedule())
+    }
     callSafely(() => this.#onProgress?.({ ...state, rate, timeLeftMs }))
   }
 }

@@ -4,7 +4,7 @@ import type { AwardReport } from '../schemas/award-report.ts'
 import { clientInternals } from '../shared/client-internals.ts'
 import { LEDGER } from '../shared/ledger-key.ts'
 import { mustBeBoolean, mustBeFunction, mustBeSignal, type OptionRules, optional } from '../shared/option-checks.ts'
-import { issuesOfClient, issuesOfList, mustBeConcurrency, readOptions } from './arguments.ts'
+import { issuesOfClient, issuesOfList, mustBeConcurrency, mustBePatience, readOptions } from './arguments.ts'
 import { type LedgerSession, mustBeLedger } from './ledger/ledger.ts'
 import { RunReport } from './report.ts'
 import type { AwardRow, Rows } from './rows.ts'
@@ -17,6 +17,7 @@ const OPTIONS: OptionRules<RewardWalletsOptions> = {
   concurrency: mustBeConcurrency,
   signal: optional(mustBeSignal),
   onProgress: optional(mustBeFunction),
+  patienceMs: mustBePatience,
   strict: optional(mustBeBoolean),
   retryRejected: optional(mustBeBoolean),
 }

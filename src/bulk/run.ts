@@ -7,7 +7,7 @@ import { onAbort } from '../shared/abort.ts'
 import { clientInternals } from '../shared/client-internals.ts'
 import type { Issue } from '../shared/issue.ts'
 import { sleep } from '../shared/timers.ts'
-import { DEFAULT_CONCURRENCY } from './arguments.ts'
+import { DEFAULT_CONCURRENCY, DEFAULT_PATIENCE_MS } from './arguments.ts'
 import type { Attempt, AwardLedger, AwardResult, LedgerSession, RetryableVerdicts } from './ledger/ledger.ts'
 import { Pacer, statusOf } from './pacing.ts'
 import { type AwardProgress, ProgressReporter, type RunReport } from './report.ts'
@@ -42,6 +42,13 @@ export interface RewardWalletsOptions extends Evidence {
    * are ignored.
    */
   onProgress?: ((progress: AwardProgress) => void) | undefined
+  /**
+   * How long the run waits for a service that stops responding, in milliseconds: 0 to 24 hours. With 0, and before the first
+   * response of the run, it waits for three pauses, about two seconds.
+   *
+   * @defaultValue 120 000
+   */
+  patienceMs?: number | undefined
   /**
    * Reads all rows into memory first. Sends nothing if a row is invalid, or if it contradicts another row or the ledger.
    *
@@ -118,7 +125,8 @@ export class Run {
     report: RunReport,
     options: RewardWalletsOptions,
   ) {
-    const { concurrency = DEFAULT_CONCURRENCY, onProgress, isUsedId, confirm } = options
+    const { concurrency = DEFAULT_CONCURRENCY, patienceMs = DEFAULT_PATIENCE_MS } = options
+    const { onProgress, isUsedId, confirm } = options
     this.#client = client
     this.#session = session
     this.#rows = this.#read(rows)
@@ -127,7 +135,7 @@ export class Run {
     this.#workers = concurrency * WORKERS_PER_CALL
     this.#retryable = retryableVerdicts(options, options.retryRejected)
     this.#evidence = { isUsedId, confirm: confirm && ((row) => this.#confirm(row)) }
-    this.#pacer = new Pacer(concurrency, (message, cause) => this.#stop(message, cause))
+    this.#pacer = new Pacer({ concurrency, patienceMs, stopRun: (message, cause) => this.#stop(message, cause) })
     this.#total = lengthOf(rows)
     this.#progress = new ProgressReporter(onProgress, () => ({
       rows: report.rows,
@@ -135,6 +143,7 @@ export class Run {
       counts: report.counts,
       xp: report.xp,
       waitingMs: this.#pacer.pauseLeftMs,
+      outage: this.#pacer.outage,
     }))
   }
 

@@ -23,6 +23,17 @@ export const wholeNumber =
     throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`)
   }
 
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 }
+const MAX_DURATION_MS = 24 * 3_600_000
+
+/** Parses a duration such as `30s`, `10m` or `2h`, from `0s` to `24h`. Returns milliseconds. */
+export function duration(text: string): number {
+  const [, digits, unit = ''] = /^(\d+)([smh])$/.exec(text) ?? []
+  const ms = Number(digits) * (UNIT_MS[unit] ?? Number.NaN)
+  if (ms <= MAX_DURATION_MS) return ms
+  throw new InvalidArgumentError('It must be a whole number with s, m or h, from 0s to 24h, for example 10m.')
+}
+
 export const port = wholeNumber(0, 65_535)
 
 /** Accepts any text that is not blank. */

@@ -12,11 +12,11 @@ const UNREACHABLE = outcomeOf(new NetworkError('lost', { outcome: 'not_applied' 
 const rateLimited = (retryAfterMs?: number) => outcomeOf(new RateLimitError('wait', { ...init, retryAfterMs }))
 
 /** Returns a pacer whose calls wait for `end`, and the names of the calls that it has sent. */
-function pacedCalls(concurrency = 100) {
+function pacedCalls({ concurrency = 100, patienceMs = 0 } = {}) {
   const sent: string[] = []
   const open = new Map<string, (outcome: CallOutcome | undefined) => void>()
   const stop = vi.fn(() => pacer.stop())
-  const pacer = new Pacer(concurrency, stop)
+  const pacer = new Pacer({ concurrency, patienceMs, stopRun: stop })
   const call = async (...names: readonly string[]): Promise<void> => {
     for (const name of names) {
       void pacer.call(async () => {
@@ -35,7 +35,7 @@ function pacedCalls(concurrency = 100) {
 }
 
 test('at most `concurrency` calls are in flight', async () => {
-  const { sent, call, end } = pacedCalls(2)
+  const { sent, call, end } = pacedCalls({ concurrency: 2 })
   await call('a', 'b', 'c', 'd')
   expect(sent).toEqual(['a', 'b'])
   await end('b', DONE)
@@ -112,7 +112,7 @@ test('a probe with a 429 starts another pause, which may be shorter', async () =
   expect(sent).toEqual(['first', 'a', 'b'])
 })
 
-test('three consecutive calls without a response start a pause, and a fourth pause stops the run', async () => {
+test('without patience, three consecutive calls without a response start a pause, and the third pause is the last', async () => {
   const { pacer, stop, sent, call, end, pass } = pacedCalls()
   await call('1', '2')
   await end('1', UNREACHABLE)
@@ -137,6 +137,90 @@ test('three consecutive calls without a response start a pause, and a fourth pau
   expect(stop).toHaveBeenCalledExactlyOnceWith("the service can't be reached", UNREACHABLE.error)
   // A stop ends the pause.
   expect(sent.at(-1)).toBe('d')
+})
+
+test('before the first response, patience has no effect', async () => {
+  const { pacer, stop, call, end, pass } = pacedCalls({ patienceMs: 60_000 })
+  await call('1', '2', '3', 'a', 'b', 'c')
+  for (const name of ['1', '2', '3']) await end(name, UNREACHABLE)
+  expect(pacer.outage).toEqual({ sinceMs: 0, nextAttemptMs: 250, givesUpMs: 1_750 })
+  await call('d', 'e', 'f')
+  for (const [name, pauseMs] of [
+    ['d', 250],
+    ['e', 500],
+    ['f', 1_000],
+  ] as const) {
+    await pass(pauseMs)
+    await end(name, UNREACHABLE)
+  }
+  expect(stop).toHaveBeenCalledExactlyOnceWith("the service can't be reached", UNREACHABLE.error)
+  expect(pacer.outage).toBeNull()
+})
+
+test('after a response, pauses double up to 15 s, and the run stops when its patience ends', async () => {
+  const { pacer, stop, call, end, pass } = pacedCalls({ patienceMs: 60_000 })
+  await call('first')
+  await end('first', REFUSED)
+  await pass(10_000)
+  await call('1', '2')
+  await pass(5_000)
+  await end('1', UNREACHABLE)
+  await end('2', UNREACHABLE)
+  expect(pacer.outage).toBeNull()
+  await call('3')
+  await end('3', UNREACHABLE)
+  // The run has sent nothing in the ten seconds after the response.
+  expect(pacer.outage).toEqual({ sinceMs: 5_000, nextAttemptMs: 250, givesUpMs: 55_000 })
+  let leftMs = 55_000
+  for (const pauseMs of [250, 500, 1_000, 2_000, 4_000, 8_000, 15_000, 15_000, 9_250]) {
+    expect(stop).not.toHaveBeenCalled()
+    expect(pacer.outage).toMatchObject({ nextAttemptMs: pauseMs, givesUpMs: leftMs })
+    await call(`probe ${leftMs}`)
+    await pass(pauseMs)
+    expect(pacer.outage).toMatchObject({ nextAttemptMs: 0, givesUpMs: leftMs - pauseMs })
+    await end(`probe ${leftMs}`, UNREACHABLE)
+    leftMs -= pauseMs
+  }
+  expect(leftMs).toBe(0)
+  expect(stop).toHaveBeenCalledExactlyOnceWith("the service can't be reached", UNREACHABLE.error)
+})
+
+test.each([
+  ['a refusal', REFUSED],
+  ['a 429', rateLimited(100)],
+])('%s ends an outage, and the next outage has its own patience', async (_, response) => {
+  const { pacer, stop, call, end, pass } = pacedCalls({ patienceMs: 3_000 })
+  await call('first')
+  await end('first', DONE)
+  const fail = async (name: string): Promise<void> => {
+    await call(name)
+    await pass(pacer.pauseLeftMs)
+    await end(name, UNREACHABLE)
+  }
+  for (const name of ['1', '2', '3', '4', '5', '6']) await fail(name)
+  expect(pacer.outage).toEqual({ sinceMs: 1_750, nextAttemptMs: 1_250, givesUpMs: 1_250 })
+  await call('answered')
+  await pass(1_250)
+  await end('answered', response)
+  expect(pacer.outage).toBeNull()
+  for (const name of ['7', '8', '9', '10', '11', '12']) await fail(name)
+  expect(pacer.outage).toMatchObject({ nextAttemptMs: 1_250, givesUpMs: 1_250 })
+  expect(stop).not.toHaveBeenCalled()
+  await fail('last')
+  expect(stop).toHaveBeenCalledOnce()
+})
+
+test('a short patience never means fewer than three pauses', async () => {
+  const { pacer, stop, call, end, pass } = pacedCalls({ patienceMs: 1 })
+  await call('first')
+  await end('first', DONE)
+  for (const name of ['1', '2', '3', 'a', 'b']) {
+    await call(name)
+    await pass(pacer.pauseLeftMs)
+    await end(name, UNREACHABLE)
+  }
+  expect(pacer.outage).toEqual({ sinceMs: 750, nextAttemptMs: 1_000, givesUpMs: 1_000 })
+  expect(stop).not.toHaveBeenCalled()
 })
 
 test('a stop ends a pause, and later calls do not pause', async () => {

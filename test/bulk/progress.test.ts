@@ -12,7 +12,7 @@ describe('onProgress', () => {
     let awarded = 0
     const progress = new ProgressReporter(
       (each) => void reported.push(each),
-      () => ({ rows: awarded, total, counts: counts({ awarded }), xp: counts({}), waitingMs: 0 }),
+      () => ({ rows: awarded, total, counts: counts({ awarded }), xp: counts({}), waitingMs: 0, outage: null }),
     )
     const end = () => {
       awarded++

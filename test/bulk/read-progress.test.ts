@@ -230,6 +230,30 @@ describe('readProgress', () => {
 })
 
 describe('the iteration ends with the error', () => {
+  test.each([
+    [undefined, 120_000],
+    [0, 1_750],
+    [30_000, 30_000],
+  ])('of a service that stops responding, with patienceMs %j after %i ms', async (patienceMs, expectedMs) => {
+    const elapsedMs = skipPauses()
+    let calls = 0
+    const getUserProgress = async (request: GetUserProgressRequest) => {
+      if (++calls === 1) return progressOf(request)
+      throw lost()
+    }
+    const outages: ReadingProgress['outage'][] = []
+    const onProgress = ({ outage }: ReadingProgress) => void outages.push(outage)
+    const options = { concurrency: 1, patienceMs, onProgress }
+    const { found, error } = await collectUntilError(readProgress({ getUserProgress }, users(50), options))
+    expect(error).toMatchObject({ code: 'network' })
+    expect(found).toHaveLength(1)
+    expect(elapsedMs()).toBeCloseTo(expectedMs, -1)
+    const during = outages.filter((outage) => outage !== null)
+    expect(during.length).toBeGreaterThan(2)
+    for (const { sinceMs, givesUpMs } of during) expect(sinceMs + givesUpMs).toBeCloseTo(expectedMs, -1)
+    expect(outages.at(-1)).toBeNull()
+  })
+
   test('of a service that stays unreachable, after three pauses', async () => {
     skipPauses()
     const transport = nodeTransport()

@@ -4,7 +4,7 @@ import { isBuiltin } from 'node:module'
 import { dirname } from 'node:path'
 import type { CampaignClient } from 'campaign-client'
 import { type FileLedger, fileLedger } from 'campaign-client/bulk'
-import { InvalidArgumentError } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import { clientInternals } from '../../shared/client-internals.ts'
 import { LEDGER } from '../../shared/ledger-key.ts'
 import type { Command, Context } from '../command.ts'
@@ -20,7 +20,7 @@ import {
 } from '../environment.ts'
 import { CommandFailure, EXIT, type ExitCode, usageFailure } from '../failure.ts'
 import { inputName, outputFailure, readInput } from '../files.ts'
-import { decimal, RepeatableOption, text, wholeNumber } from '../flags.ts'
+import { decimal, duration, RepeatableOption, text, wholeNumber } from '../flags.ts'
 import { plainLine } from '../output.ts'
 import { type AwardList, listFailure, parseList, problemLines, sortedProblems, totalsOf } from './list.ts'
 import { makePlan, type Plan, planFields, planLines } from './plan.ts'
@@ -69,6 +69,11 @@ export function define(command: Command, context: Context): void {
     .option('--max-xp <number>', 'refuse a list with more XP in one row', amount)
     .option('--max-total-xp <number>', 'refuse a list with more XP in total', amount)
     .option('--concurrency <n>', 'maximum number of awards in flight', wholeNumber(1, 1_000), 8)
+    .addOption(
+      new Option('--patience <time>', 'how long to wait for a service that stops responding: 0s to 24h')
+        .default(duration('10m'), '10m')
+        .argParser(duration),
+    )
     .option('--retry-rejected', 'send rejected awards again')
     .addOption(new RepeatableOption('--report <file>', 'write a report: .json, .csv or .txt', text))
     .option('--profile <file>', 'profile of `check --save`, to find awards with an unknown outcome', text)

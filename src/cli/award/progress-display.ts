@@ -1,4 +1,4 @@
-import type { AwardProgress } from 'campaign-client/bulk'
+import type { AwardProgress, Outage } from 'campaign-client/bulk'
 import { dim, type Output, yellow } from '../output.ts'
 import { formatDuration, formatNumber } from './format.ts'
 
@@ -16,13 +16,15 @@ export const progressDisplay = (rows: number, { err }: Output, env: NodeJS.Proce
 
 const doneRows = ({ counts }: AwardProgress): number => Object.values(counts).reduce((sum, count) => sum + count, 0)
 
-/** Formats the number of done rows, the rate and the remaining time. */
+/** Formats the number of done rows, and the rate and the remaining time or the outage. */
 function progressText(progress: AwardProgress, rows: number): string {
-  const { rate, waitingMs, counts } = progress
+  const { rate, waitingMs, counts, outage } = progress
+  const done = `${formatNumber(doneRows(progress))}/${formatNumber(rows)}`
+  if (outage !== null) return `${done}  ${outageText(outage)}`
   const left = rows - doneRows(progress)
   const failed = counts.rejected + counts.unconfirmed + counts.indeterminate
   return [
-    `${formatNumber(doneRows(progress))}/${formatNumber(rows)}`,
+    done,
     failed > 0 && `${formatNumber(failed)} not awarded`,
     waitingMs > 0 && `waiting for the service, ${formatDuration(waitingMs)}`,
     waitingMs === 0 && rate > 0 && `${formatNumber(Math.round(rate))}/s`,
@@ -31,6 +33,14 @@ function progressText(progress: AwardProgress, rows: number): string {
     .filter((part) => part !== false)
     .join('  ')
 }
+
+/** Fits into a terminal of 80 columns, beside the number of rows. */
+const outageText = ({ sinceMs, nextAttemptMs, givesUpMs }: Outage): string =>
+  [
+    `no response for ${formatDuration(sinceMs)}`,
+    nextAttemptMs >= 500 ? `retry in ${formatDuration(nextAttemptMs)}` : 'retrying',
+    `stops in ${formatDuration(Math.max(0, givesUpMs))}`,
+  ].join(', ')
 
 const MAX_BAR_WIDTH = 30
 /** Moves to the start of the line and clears it. */
@@ -61,15 +71,19 @@ function progressBar(rows: number, err: Output['err']): ProgressDisplay {
 const LINE_INTERVAL_MS = 10_000
 const LINE_SHARE = 0.1
 
-/** Prints a line every ten seconds and after each tenth of the rows, but at most one line a second. */
+/** Prints a line every ten seconds, after each tenth of the rows, but at most one line a second, and when an outage begins. */
 function progressLines(rows: number, err: Output['err']): ProgressDisplay {
   let lastAt = performance.now()
   let lastShare = 0
+  let isInOutage = false
   return {
     show(progress) {
       const now = performance.now()
       const share = doneRows(progress) / rows
-      if (now - lastAt < LINE_INTERVAL_MS && (share - lastShare < LINE_SHARE || now - lastAt < 1_000)) return
+      const isNewOutage = progress.outage !== null && !isInOutage
+      isInOutage = progress.outage !== null
+      const isLineDue = now - lastAt >= (share - lastShare < LINE_SHARE ? LINE_INTERVAL_MS : 1_000)
+      if (!isLineDue && !isNewOutage) return
       lastAt = now
       lastShare = share
       err.line(dim(progressText(progress, rows)))

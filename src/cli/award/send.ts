@@ -28,6 +28,8 @@ export interface SendFlags {
   readonly yes?: boolean
   readonly again?: boolean
   readonly concurrency: number
+  /** In milliseconds. */
+  readonly patience: number
   readonly report?: readonly string[]
   readonly profile?: string
 }
@@ -45,7 +47,7 @@ export async function sendAwards(
   for (const parts of planLines(plan)) output.err.line(...parts)
   await confirmPlan(plan, flags)
 
-  const ended = await run(client, ledger, plan, flags.concurrency, format, context)
+  const ended = await run(client, ledger, plan, flags, format, context)
   const { report, stop } = ended
   const next = nextStep(report, stop, argv)
   const lines = summaryLines(ended, format)
@@ -107,7 +109,7 @@ async function run(
   client: CampaignClient,
   ledger: FileLedger,
   plan: Plan,
-  concurrency: number,
+  { concurrency, patience }: SendFlags,
   { platform, amounts }: ProgressFormat,
   { output, interrupts, env }: Context,
 ): Promise<EndedRun> {
@@ -122,6 +124,7 @@ async function run(
     const report = await rewardWallets(client, list.rows, {
       ledger,
       concurrency,
+      patienceMs: patience,
       retryRejected,
       confirm: confirmFromProgress(client, { platform, amounts }),
       onProgress: (progress) => display.show(progress),

@@ -15,7 +15,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { CampaignClient } from 'campaign-client'
 import { createManualClock } from 'campaign-client/testing'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { entriesOf } from '../../bulk/fixtures.ts'
 import { jsonOf, scratchFolder } from '../command.ts'
 import { listOf, type Setting, setUp, wallet } from './set-up.ts'
@@ -268,6 +268,13 @@ describe('limits', () => {
     ['--max-total-xp', '1,000'],
     ['--max-xp', '-1'],
     ['--concurrency', '0'],
+    ['--patience', '10'],
+    ['--patience', '1.5m'],
+    ['--patience', '-1s'],
+    ['--patience', '10 m'],
+    ['--patience', '25h'],
+    ['--patience', '86401s'],
+    ['--patience', ''],
     ['--pid', ''],
   ])('refuses %s %s', async (flag, value) => {
     const { file, award } = await setUp()
@@ -732,6 +739,32 @@ describe('when the service fails or refuses,', () => {
     file('party.csv', listOf(3))
     const ended = await award(['party.csv', ...SEND], { env: { CAMPAIGN_BASE_URL: 'http://127.0.0.1:9/api/v1' } })
     expect(ended).toMatchObject({ code: 4, stderr: expect.stringContaining('then run: ') })
+  })
+
+  test.each([
+    ['0s', /no response for \d+ s, retry(?:ing| in \d+ s), stops in [012] s/],
+    ['2h', /no response for \d+ s, retry(?:ing| in \d+ s), stops in (?:2 h 0 min|1 h 59 min)/],
+  ])('waits with --patience %s for a service that stops responding, and shows how long', async (patience, words) => {
+    const { file, start, service } = await setUp()
+    const server = await service.listen({
+      intercept: () => {
+        // The first award is in flight.
+        if (service.state.awards.length === 1) void server.close()
+        return false
+      },
+    })
+    file('party.csv', listOf(20))
+    const env = { CAMPAIGN_BASE_URL: server.url }
+    const running = await start(['party.csv', ...SEND, '--concurrency', '1', '--patience', patience], { env })
+    await running.until('stderr', words)
+    if (patience === '0s') expect(await running.ended).toMatchObject({ code: 5 })
+    else {
+      const { port } = server
+      const restarted = await service.listen({ port })
+      onTestFinished(() => restarted.close())
+      await running.ended
+    }
+    expect(new Set(service.state.awards.map(({ id }) => id)).size).toBe(service.state.awards.length)
   })
 
   test('waits after a 429, which never becomes a verdict', async () => {
