@@ -29,8 +29,9 @@ export interface WebhookReceiver {
    */
   readonly fetch: FetchHandler
   /**
-   * Responds to a request of node:http, Express or Nest. Reads the body from the stream. If the stream was read before, uses the
-   * Buffer or text in `req.rawBody` or `req.body`, which `express.raw()`, `express.text()` and cloud functions set.
+   * Responds to a request of node:http, Express or Nest. If a platform has stored the body in `req.rawBody` or `req.body`, as bytes
+   * of any kind (a typed array, an `ArrayBuffer`, a `Blob`, or a stream of bytes), uses these bytes. Otherwise reads the stream of
+   * the request. Uses text in these properties only if the stream is empty or was read before.
    *
    * @throws TypeError (as a rejection) when the arguments are not a request and its response
    */

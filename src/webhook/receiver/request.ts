@@ -8,6 +8,7 @@ import {
   readSignature,
   type SignatureHeader,
   toKeys,
+  toRawBody,
   type WebhookSecret,
 } from '../verify/signature.ts'
 import type { ReceiverSettings } from './options.ts'
@@ -157,8 +158,11 @@ export function addChunk(body: ByteChunks, chunk: unknown): BodyFailure | undefi
 
 /** Returns the bytes of a chunk or of a whole body, or `undefined` when the value is neither text nor bytes. */
 export function rawBytes(body: unknown): Uint8Array | undefined {
-  if (typeof body === 'string') return new TextEncoder().encode(body)
-  return isUint8Array(body) ? body : undefined
+  if (ArrayBuffer.isView(body) && !isUint8Array(body)) {
+    return new Uint8Array(body.buffer, body.byteOffset, body.byteLength)
+  }
+  const raw = toRawBody(body)
+  return typeof raw === 'string' ? new TextEncoder().encode(raw) : raw
 }
 
 export function wholeBody(bytes: Uint8Array, maxBytes: number): BodyRead {

@@ -35,7 +35,7 @@ export function fetchAdapter(receiver: Receiver): FetchHandler {
   }
 }
 
-async function readRequestBody(request: Request, { maxBytes, deadline }: BodyLimits): Promise<BodyRead> {
+async function readRequestBody(request: Request, limits: BodyLimits): Promise<BodyRead> {
   if (request.bodyUsed || request.body?.locked) {
     return {
       ok: false,
@@ -45,8 +45,15 @@ async function readRequestBody(request: Request, { maxBytes, deadline }: BodyLim
         'pass the Request before its body is read, or a clone() that was made before',
     }
   }
-  if (!request.body) return { ok: true, bytes: new Uint8Array() }
-  const reader = request.body.getReader()
+  return request.body ? readWebStream(request.body, limits) : { ok: true, bytes: new Uint8Array() }
+}
+
+/** Reads a stream that nobody has read or locked. */
+export async function readWebStream(
+  stream: ReadableStream<unknown>,
+  { maxBytes, deadline }: BodyLimits,
+): Promise<BodyRead> {
+  const reader = stream.getReader()
   const cancel = (): void => void reader.cancel().catch(() => {})
   deadline.onPassed(cancel)
   const body = new ByteChunks(maxBytes)

@@ -1,6 +1,6 @@
 import { ByteChunks } from '../../../shared/byte-chunks.ts'
 import { startTimer } from '../../../shared/timers.ts'
-import { typeName } from '../../../shared/type-checks.ts'
+import { hasMethod, isRecord, typeName } from '../../../shared/type-checks.ts'
 import type { Receiver } from '../receiver.ts'
 import {
   addChunk,
@@ -12,6 +12,7 @@ import {
   SIGNATURE_HEADER,
   wholeBody,
 } from '../request.ts'
+import { readWebStream } from './fetch.ts'
 
 /** The members of a Node readable stream that the receiver uses. Projects without Node's types can compile this type. */
 export interface NodeReadable {
@@ -45,9 +46,9 @@ export interface NodeRequest extends NodeReadable {
   readonly method?: string | undefined
   /** The headers, with lower-case names. */
   readonly headers: { readonly [name: string]: string | string[] | undefined }
-  /** The body that a parser has set. */
+  /** The body, if the platform or a parser has read it: bytes, a `Blob`, a stream of bytes or text. Parsed data is refused. */
   readonly body?: unknown
-  /** The bytes of the body, if the platform keeps them. */
+  /** The body, if the platform stores it here. */
   readonly rawBody?: unknown
 }
 
@@ -107,31 +108,44 @@ export function lengthHeader({ headers }: Pick<NodeRequest, 'headers'>): string 
 }
 
 /**
- * Reads the body from the stream. Uses `req.rawBody` or `req.body` only when the stream was read before or is empty:
- * body-parser of Express 4 sets `req.body` to an empty object even if it did not read the body.
+ * Reads the body from `req.rawBody` or `req.body` if a platform has stored its bytes there, otherwise from the stream. Text in
+ * these properties is used only when the stream was read before or is empty: other code may still be collecting it.
  */
 async function readNodeBody(request: NodeRequest, limits: BodyLimits): Promise<BodyRead> {
   const { readableDidRead, readableEnded, readableFlowing, destroyed } = request
-  if (readableDidRead === false && readableEnded !== true && destroyed !== true) {
-    const read = await readStream(request, limits)
-    // Some platforms provide the body in a property, and an empty stream.
-    const stored = read.ok && read.bytes.byteLength === 0 ? storedBytes(request) : undefined
-    return stored === undefined ? read : wholeBody(stored, limits.maxBytes)
-  }
+  const isUnread = readableDidRead === false && readableEnded !== true && destroyed !== true
   // Other code is reading the stream.
-  if (readableFlowing === true && readableEnded === false && destroyed !== true) {
+  if (!isUnread && readableFlowing === true && readableEnded === false && destroyed !== true) {
     const failure = await waitForEnd(request, limits.deadline)
     if (failure) return failure
   }
-  const stored = storedBytes(request)
-  if (stored !== undefined) return wholeBody(stored, limits.maxBytes)
-  if (isEmpty(request)) return { ok: true, bytes: new Uint8Array() }
+  let empty: BodyRead | undefined
+  for (const name of STORED_IN) {
+    const reading = readStored(property(request, name), request, limits)
+    // Skip the await, so that the first listener of the stream is added at once.
+    if (reading === undefined) continue
+    const read = await reading
+    // Bytes win over an unread stream: the stream of some platforms is a placeholder that never ends.
+    if (!read.ok || read.bytes.byteLength > 0) return read
+    empty = read
+  }
+  if (isUnread) {
+    const read = await readStream(request, limits)
+    if (!read.ok || read.bytes.byteLength > 0) return read
+  }
+  const text = STORED_IN.map((name) => property(request, name)).find(
+    (value) => typeof value === 'string' && value !== '',
+  )
+  if (text !== undefined) return wholeBody(rawBytes(text) as Uint8Array, limits.maxBytes)
+  if (empty !== undefined) return empty
+  const body = property(request, 'body')
+  if (isEmpty(request) && hasNoContent(body)) return { ok: true, bytes: new Uint8Array() }
   if (!wasRead(request)) return readStream(request, limits)
   return {
     ok: false,
     reason: 'body_not_raw',
     detail:
-      property(request, 'body') === undefined
+      body === undefined
         ? 'the request stream was read before the receiver, and its bytes are lost; mount the receiver before any ' +
           'middleware that reads the body'
         : "req.body is parsed: a body parser (express.json(), Nest's default, Next's bodyParser) ran before the " +
@@ -140,8 +154,51 @@ async function readNodeBody(request: NodeRequest, limits: BodyLimits): Promise<B
   }
 }
 
-const storedBytes = (request: NodeRequest): Uint8Array | undefined =>
-  rawBytes(property(request, 'rawBody')) ?? rawBytes(property(request, 'body'))
+/** The properties in which platforms store the body, in order of preference. */
+const STORED_IN = ['rawBody', 'body'] as const
+
+/** Reads stored bytes, a `Blob` or a stream of bytes. Returns `undefined` for any other value, also for text. */
+function readStored(
+  value: unknown,
+  request: NodeRequest,
+  limits: BodyLimits,
+): BodyRead | Promise<BodyRead> | undefined {
+  if (typeof value === 'string' || value === request) return undefined
+  const bytes = rawBytes(value)
+  if (bytes !== undefined) return wholeBody(bytes, limits.maxBytes)
+  if (hasMethod(value, 'getReader')) return readStoredStream(value as ReadableStream, limits)
+  if (hasMethod(value, 'arrayBuffer') && hasMethod(value, 'stream'))
+    return readWebStream((value as Blob).stream(), limits)
+  if (!hasMethod(value, 'resume') || !hasMethod(value, 'removeListener')) return undefined
+  const stream = value as NodeReadable
+  return wasRead(stream) && !isEmpty(stream) ? STREAM_WAS_READ : readStream(stream, limits)
+}
+
+async function readStoredStream(stream: ReadableStream, limits: BodyLimits): Promise<BodyRead> {
+  try {
+    // Throws for a stream that was read or is locked.
+    new Response(stream)
+  } catch {
+    return STREAM_WAS_READ
+  }
+  return readWebStream(stream, limits)
+}
+
+const STREAM_WAS_READ: BodyRead = {
+  ok: false,
+  reason: 'body_not_raw',
+  detail:
+    'the stream in req.body was read before the receiver, and its bytes are lost; mount the receiver before any ' +
+    'middleware that reads the body',
+}
+
+/** Whether `req.body` is absent. body-parser of Express 4 sets it to an empty object if the request has no body. */
+function hasNoContent(body: unknown): boolean {
+  if (body === undefined || body === null || body === '') return true
+  if (!isRecord(body) || Object.keys(body).length > 0) return false
+  const prototype: unknown = Object.getPrototypeOf(body)
+  return prototype === null || Object.getPrototypeOf(prototype) === null
+}
 
 /** Reads a property. The getter of a host throws if it cannot parse the body, and then there is none. */
 function property(request: NodeRequest, name: 'rawBody' | 'body'): unknown {

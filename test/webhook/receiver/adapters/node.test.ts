@@ -1,8 +1,9 @@
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { Agent, request as httpRequest, type IncomingMessage, type ServerOptions, type ServerResponse } from 'node:http'
 import { connect, createServer } from 'node:http2'
 import type { AddressInfo } from 'node:net'
-import { PassThrough } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
+import { runInNewContext } from 'node:vm'
 import { WebhookError, type WebhookReceiver } from 'campaign-client/webhook'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { activity, deliveryOf, HEADER, sign, signedHeaders, WELL_FORMED } from '../../signed-message.ts'
@@ -294,6 +295,159 @@ describe('an unread stream', () => {
     })
     expect((await post(url, message)).status).toBe(200)
     expect(handled).toHaveLength(1)
+  })
+})
+
+/** A request of Nitro's presets (node-mock-http): it says that it has ended, and emits nothing. */
+const placeholder = (): object =>
+  Object.assign(new EventEmitter(), {
+    readableEnded: true,
+    readableFlowing: false,
+    readableDidRead: false,
+    destroyed: false,
+    read() {},
+    resume() {},
+    destroy() {},
+  })
+
+describe('a body that the platform has stored', () => {
+  const message = JSON.stringify(activity({ team: 'Zoë ✓' }))
+  const streamOf = (bytes: Buffer | undefined): ReadableStream =>
+    new ReadableStream({
+      start(controller) {
+        if (bytes) controller.enqueue(bytes)
+        controller.close()
+      },
+    })
+
+  const BODIES: [name: string, store: (bytes: Buffer) => unknown][] = [
+    ['an ArrayBuffer', (bytes) => Uint8Array.from(bytes).buffer],
+    ['an ArrayBuffer of another realm', (bytes) => runInNewContext('Uint8Array.from(bytes).buffer', { bytes })],
+    ['a Uint8Array', (bytes) => new Uint8Array(bytes)],
+    ['a DataView', (bytes) => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)],
+    ['an Int8Array', (bytes) => new Int8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)],
+    ['a Blob', (bytes) => new Blob([Uint8Array.from(bytes)])],
+    ['a ReadableStream', (bytes) => streamOf(bytes)],
+    [
+      'a ReadableStream of ArrayBuffers',
+      (bytes) => new Blob([Uint8Array.from(bytes)]).stream().pipeThrough(toBuffers()),
+    ],
+    ['a Node.js stream', (bytes) => Readable.from([bytes.subarray(0, 7), bytes.subarray(7)])],
+  ]
+  const toBuffers = (): TransformStream<Uint8Array, ArrayBuffer> =>
+    new TransformStream({ transform: (chunk, controller) => controller.enqueue(Uint8Array.from(chunk).buffer) })
+  const STREAMS: [name: string, make: () => object][] = [
+    ['the placeholder of Nitro', placeholder],
+    ['an empty stream', () => Readable.from([])],
+    ['a stream that never ends', () => new Readable({ read() {} })],
+    ['a destroyed stream', () => new PassThrough().destroy()],
+  ]
+  const TEXT: typeof BODIES = [['text', (bytes) => String(bytes)]]
+
+  /** Passes a request with the given stream and body to the receiver, and returns the status. */
+  async function statusOf(
+    receiver: WebhookReceiver,
+    stream: object,
+    stored: { body?: unknown; rawBody?: unknown },
+    headers = signedHeaders(message),
+  ): Promise<number> {
+    const { url } = await serve(async (request, response) => {
+      request.resume()
+      const { method } = request
+      const kept = stream as IncomingMessage
+      for (const [name, value] of Object.entries({ method, headers: request.headers, ...stored })) {
+        Object.defineProperty(kept, name, { value })
+      }
+      await receiver.node(kept, response)
+    })
+    return (await post(url, message, headers)).status
+  }
+
+  test.each(
+    STREAMS.flatMap(([streamName, make]) =>
+      [...BODIES, ...(streamName === 'a stream that never ends' ? [] : TEXT)].flatMap(([name, store]) =>
+        (['body', 'rawBody'] as const).map((property) => ({ streamName, make, name, store, property })),
+      ),
+    ),
+  )('as $name in $property, beside $streamName, is handled', async ({ make, store, property }) => {
+    const { receiver, handled, errors } = observedReceiver()
+    // The bytes are in the middle of their buffer.
+    const bytes = Buffer.from(`--${message}--`).subarray(2, -2)
+    expect(await statusOf(receiver, make(), { [property]: store(bytes) })).toBe(200)
+    expect([handled.length, errors]).toEqual([1, []])
+  })
+
+  test.each(BODIES)('as %s is refused when it exceeds the limit', async (_, store) => {
+    const { receiver, rejections } = observedReceiver({ maxBodyBytes: 100 })
+    expect(await statusOf(receiver, Readable.from([]), { body: store(Buffer.from(message)) })).toBe(413)
+    expect(rejections).toMatchObject([{ reason: 'too_large' }])
+  })
+
+  test.each(BODIES)('as %s is refused when its signature is of another body', async (_, store) => {
+    const { receiver, rejections } = observedReceiver()
+    expect(await statusOf(receiver, Readable.from([]), { body: store(Buffer.from(`${message} `)) })).toBe(401)
+    expect(rejections).toMatchObject([{ reason: 'signature_mismatch' }])
+  })
+
+  test.each<[name: string, body: unknown]>([
+    ['an object', JSON.parse(message)],
+    ['an array', [1]],
+    ['a number', 1],
+    ['a FormData', new FormData()],
+    ['a Map', new Map()],
+    ['a stream of objects', Readable.from([{ id: '1' }])],
+    ['a web stream of objects', Readable.toWeb(Readable.from([{ id: '1' }]))],
+  ])('as %s gets 500 beside an empty stream', async (_, body) => {
+    const { receiver, errors } = observedReceiver()
+    expect(await statusOf(receiver, Readable.from([]), { body })).toBe(500)
+    expect(errors).toMatchObject([{ error: { code: 'body_not_raw' }, context: { stage: 'body' } }])
+  })
+
+  test.each<[name: string, body: () => Promise<unknown>]>([
+    [
+      'web stream that was read',
+      async () => {
+        const stream = streamOf(Buffer.from(message))
+        await new Response(stream).text()
+        return stream
+      },
+    ],
+    [
+      'locked web stream',
+      async () => {
+        const stream = streamOf(Buffer.from(message))
+        stream.getReader()
+        return stream
+      },
+    ],
+    [
+      'Node.js stream that was read',
+      async () => {
+        const stream = Readable.from([Buffer.from(message)])
+        await stream.toArray()
+        return stream
+      },
+    ],
+  ])('as a %s gets 500, and onError receives the fix', async (_, body) => {
+    const { receiver, errors } = observedReceiver()
+    expect(await statusOf(receiver, Readable.from([]), { body: await body() })).toBe(500)
+    expect(errors).toMatchObject([
+      { error: { code: 'body_not_raw', message: expect.stringMatching(/was read before/) } },
+    ])
+  })
+
+  test.each<[name: string, body: unknown]>([
+    ['null', null],
+    ['an empty object', {}],
+    ['an empty text', ''],
+    ['an empty ArrayBuffer', new ArrayBuffer(0)],
+    ['an empty Blob', new Blob([])],
+    ['an empty web stream', streamOf(undefined)],
+  ])('as %s is verified as an empty body, beside an empty stream', async (_, body) => {
+    const { receiver, rejections, errors } = observedReceiver()
+    expect(await statusOf(receiver, Readable.from([]), { body })).toBe(401)
+    expect(rejections).toMatchObject([{ reason: 'signature_mismatch' }])
+    expect(errors).toEqual([])
   })
 })
 
