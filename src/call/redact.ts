@@ -33,12 +33,10 @@ export const patternsOf = (secret: string): RegExp[] =>
 function patternOf(character: string): string {
   const escaped = JSON.stringify(character).slice(1, -1)
   const units = Array.from({ length: character.length }, (_, at) => hex(character.charCodeAt(at), 4))
-  const bytes = Array.from(new TextEncoder().encode(character), (byte) => `%${hex(byte, 2)}`)
-  const encodings = [
-    `\\\\{0,3}${literal(character)}`,
-    units.map((unit) => `\\\\{1,2}u${unit}`).join(''),
-    bytes.join(''),
-  ]
+  // encodeURIComponent leaves some ASCII characters as they are. Other packages may encode them.
+  const percent =
+    character < '\u0080' ? `%${hex(character.charCodeAt(0), 2)}` : anyCase(encodeURIComponent(character.toWellFormed()))
+  const encodings = [`\\\\{0,3}${literal(character)}`, units.map((unit) => `\\\\{1,2}u${unit}`).join(''), percent]
   if (escaped.startsWith('\\')) encodings.push(`\\\\{1,2}${literal(escaped.slice(1))}`)
   if (character === ' ') encodings.push('\\+')
   return `(?:${encodings.join('|')})`
@@ -51,11 +49,10 @@ export function queryOf(url: string): string[] {
 }
 
 /** Returns a pattern of a hexadecimal number in upper or lower case. */
-const hex = (code: number, digits: number): string =>
-  code
-    .toString(16)
-    .padStart(digits, '0')
-    .replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`)
+const hex = (code: number, digits: number): string => anyCase(code.toString(16).padStart(digits, '0'))
+
+const anyCase = (digits: string): string =>
+  digits.replace(/[a-f]/gi, (digit) => `[${digit.toLowerCase()}${digit.toUpperCase()}]`)
 
 const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
 

@@ -215,8 +215,9 @@ function secretVariants(key: WebhookKey, baseCodes: FindingCode[]): { codes: Fin
 /** Decodes UTF-8. Returns `undefined` when the bytes are not UTF-8. */
 function toText(data: string | Uint8Array | undefined): string | undefined {
   if (data === undefined || typeof data === 'string') return data
+  const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(data)
+    return utf8.decode(data)
   } catch {
     return undefined
   }

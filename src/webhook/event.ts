@@ -151,7 +151,7 @@ export function decodeMessage(
   return hasId(payload) ? { ok: true, event: toEvent(payload) } : { ok: false, reason: 'missing_id' }
 }
 
-const UTF8 = new TextDecoder('utf-8', { fatal: true })
+let utf8: TextDecoder | undefined
 
 /** Returns the text of a body without its byte order mark, or `undefined` when it is not valid Unicode. */
 function toText(body: string | Uint8Array): string | undefined {
@@ -160,8 +160,10 @@ function toText(body: string | Uint8Array): string | undefined {
     if (!body.isWellFormed()) return undefined
     return body.charCodeAt(0) === 0xfeff ? body.slice(1) : body
   }
+  // Created at the first message: the import must work where the class is missing, as in jsdom.
+  utf8 ??= new TextDecoder('utf-8', { fatal: true })
   try {
-    return UTF8.decode(body)
+    return utf8.decode(body)
   } catch {
     return undefined
   }

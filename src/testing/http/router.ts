@@ -78,8 +78,9 @@ export class Router {
 function readJsonBody({ headers, body }: ServiceRequest): unknown {
   const type = headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase()
   if (type !== 'application/json') throw badRequest('the Content-Type of a body must be application/json')
+  const utf8 = new TextDecoder('utf-8', { fatal: true })
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+    return JSON.parse(utf8.decode(body))
   } catch {
     throw badRequest('the body is not JSON in UTF-8')
   }
