@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
+import { connectionsClosed } from '../support/connections-closed.ts'
 
 /** A request as the server received it. */
 export interface SeenRequest {
@@ -17,6 +18,8 @@ export interface LoopbackServer {
   readonly requests: readonly SeenRequest[]
   /** Accepted connections in order, including closed ones. */
   readonly sockets: readonly Socket[]
+  /** Waits until the clients have closed their connections, and everything that they sent has been read. */
+  connectionsClosed(): Promise<void>
   /** Ends all connections. A second call does nothing. */
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
@@ -99,6 +102,7 @@ async function listen(server: Server, requests: SeenRequest[]): Promise<Loopback
     baseUrl: `http://127.0.0.1:${port}/api/v1`,
     requests,
     sockets,
+    connectionsClosed: () => connectionsClosed(server),
     close,
     [Symbol.asyncDispose]: close,
   }

@@ -172,7 +172,7 @@ describe('a write on a kept connection', () => {
     )
     aborter.abort(new Error('enough'))
     await sending
-    await expect.poll(() => server.open.size).toBe(0)
+    await server.connectionsClosed()
     expect(server.requests).toHaveLength(1)
   })
 })
@@ -259,16 +259,16 @@ describe('a connection that the server closes during a request', () => {
     const transport = transportWith()
     await transport.send(read(server), never)
     await expect(transport.send(requestOf(server), never)).rejects.toMatchObject({ kind: 'network', sent: true })
+    await server.connectionsClosed()
     expect(server.requests).toHaveLength(2)
   })
 })
 
 test('an unsafe write does not use a connection that was reset while idle', async () => {
-  const server = await serving(({ socket, connection }) => {
-    socket.write(responseBytes('{}'), () => connection === 0 && setTimeout(() => socket.resetAndDestroy(), 5))
-  })
+  const server = await serving(({ socket }) => socket.write(responseBytes('{}')))
   const transport = transportWith()
   await transport.send(read(server), never)
+  for (const socket of server.open) socket.resetAndDestroy()
   await expect.poll(() => server.open.size).toBe(0)
   // The server sees the reset before the client.
   await nextTurn()
@@ -574,7 +574,7 @@ describe('a request aborted', () => {
     await two
     first.abort(reason)
     await one
-    await expect.poll(() => server.open.size).toBe(0)
+    await server.connectionsClosed()
     expect(server.requests).toHaveLength(1)
   })
 
@@ -586,7 +586,7 @@ describe('a request aborted', () => {
     await expect.poll(() => server.open.size).toBe(1)
     aborter.abort(reason)
     await rejected
-    await expect.poll(() => server.open.size).toBe(0)
+    await server.connectionsClosed()
     expect(server.requests).toEqual([])
   })
 
@@ -610,6 +610,7 @@ describe('a request aborted', () => {
     await expect(transportWith({ agent }).send(read(server), cancellationOf(AbortSignal.abort(reason)))).rejects.toBe(
       reason,
     )
+    await server.connectionsClosed()
     expect(server.requests).toEqual([])
     expect(connections).not.toHaveBeenCalled()
   })
@@ -643,9 +644,20 @@ test('a custom accept-encoding is sent, in any letter case', async () => {
 })
 
 describe('a wrapper of nodeTransport', () => {
-  const progress = { account: 'ada', platform: 'discord', pid: 'demo' }
-  const clientOf = (server: RawServer, transport: Transport) =>
-    new CampaignClient({ baseUrl: server.url, accessToken: 'a-token', transport, maxRetries: 0, timeoutMs: 50 })
+  const callOf = (server: RawServer, transport: Transport) => {
+    const client = new CampaignClient({ baseUrl: server.url, accessToken: 'a-token', transport, maxRetries: 0 })
+    return client.getUserProgress({ account: 'ada', platform: 'discord', pid: 'demo' })
+  }
+
+  /** Expects that a call times out. Lets its time pass when the server has received the request. */
+  async function expectTimeout(server: RawServer, transport: Transport): Promise<void> {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    const timedOut = expect(callOf(server, transport)).rejects.toThrow(TimeoutError)
+    await expect.poll(() => server.requests.length).toBe(1)
+    vi.advanceTimersByTime(10_000)
+    await timedOut
+    vi.useRealTimers()
+  }
 
   const places: readonly [string, (transport: Transport, send: Transport['send']) => Transport][] = [
     ['in a copy of the transport', (transport, send) => ({ ...transport, send })],
@@ -661,10 +673,10 @@ describe('a wrapper of nodeTransport', () => {
     const transport = transportWith()
     const inner = transport.send
     const send = vi.fn<Transport['send']>((request, cancellation) => inner(request, cancellation))
-    await expect(clientOf(server, wrap(transport, send)).getUserProgress(progress)).rejects.toThrow(TimeoutError)
+    await expectTimeout(server, wrap(transport, send))
     expect(send).toHaveBeenCalledOnce()
+    await server.connectionsClosed()
     expect(server.requests).toHaveLength(1)
-    await expect.poll(() => server.open.size).toBe(0)
   })
 
   test('that derives its own cancellation is cancelled by the client, and can cancel by itself', async () => {
@@ -682,10 +694,9 @@ describe('a wrapper of nodeTransport', () => {
       return inner(request, { signal: both, onCancel })
     }
     const wrapper = { ...transport, send }
-    await expect(clientOf(server, wrapper).getUserProgress(progress)).rejects.toThrow(TimeoutError)
+    await expectTimeout(server, wrapper)
     await expect.poll(() => server.open.size).toBe(0)
-    const patient = clientOf(server, wrapper).getUserProgress(progress, { timeoutMs: 10_000 })
-    const failed = expect(patient).rejects.toMatchObject({ code: 'network' })
+    const failed = expect(callOf(server, wrapper)).rejects.toMatchObject({ code: 'network' })
     await expect.poll(() => server.open.size).toBe(1)
     own.abort(new Error('the circuit breaker is open'))
     await failed
@@ -704,7 +715,7 @@ describe('a wrapper of nodeTransport', () => {
       signal.addEventListener('abort', () => reasons.push(signal.reason))
       return inner(request, { signal, onCancel })
     }
-    await expect(clientOf(server, { ...transport, send }).getUserProgress(progress)).rejects.toThrow(TimeoutError)
+    await expectTimeout(server, { ...transport, send })
     expect(reasons).toEqual([
       expect.objectContaining({ name: 'TimeoutError' }),
       expect.objectContaining({ name: 'TimeoutError' }),
@@ -727,6 +738,7 @@ describe('close', () => {
     transport.close()
     await expect.poll(() => server.open.size).toBe(0)
     await expect(transport.send(read(server), never)).rejects.toMatchObject({ kind: 'network', sent: false })
+    await server.connectionsClosed()
     expect(server.requests).toHaveLength(1)
   })
 
@@ -741,7 +753,7 @@ describe('close', () => {
       { reason: { message: 'the transport is closed', sent: false } },
       { reason: { message: 'the transport is closed', sent: false } },
     ])
-    await expect.poll(() => server.open.size, { timeout: 2_000 }).toBe(0)
+    await server.connectionsClosed()
     expect(server.requests).toHaveLength(1)
   })
 
@@ -809,6 +821,7 @@ describe('an unusable agent causes an error with the reason and sent: false:', (
     })
     // Only codes that are strings, such as ECONNREFUSED, are system codes.
     await expect(sending).rejects.not.toHaveProperty('systemCode')
+    await server.connectionsClosed()
     expect(server.requests).toEqual([])
   })
 })

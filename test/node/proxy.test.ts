@@ -6,7 +6,8 @@ import { nodeTransport } from 'campaign-client/node'
 import { HttpsProxyAgent } from 'https-proxy-agent'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startConnectProxy } from '../support/connect-proxy.ts'
-import { type Identity, TestAuthority } from './certificates.ts'
+import { connectionsClosed } from '../support/connections-closed.ts'
+import { TestAuthority } from './certificates.ts'
 
 const opened: { close(): unknown }[] = []
 afterAll(() => {
@@ -14,10 +15,8 @@ afterAll(() => {
 })
 
 let authority: TestAuthority
-let identity: Identity
 beforeAll(async () => {
   authority = await TestAuthority.create()
-  identity = await authority.issue('localhost')
 })
 
 const portOf = (server: net.Server): number => (server.address() as AddressInfo).port
@@ -28,14 +27,27 @@ async function listening<Server extends net.Server>(server: Server): Promise<Ser
   return server
 }
 
-async function service(): Promise<{ baseUrl: string; seen: string[] }> {
+interface SeeingService {
+  readonly baseUrl: string
+  /** The access tokens of the requests. */
+  readonly seen: string[]
+  /** Resolves to `seen` when all connections have closed. */
+  seenInTotal(): Promise<string[]>
+}
+
+/** Starts the service. An address as the host needs no lookup, so a connection past the proxy would be open at once. */
+async function service(host = '127.0.0.1'): Promise<SeeingService> {
   const seen: string[] = []
-  const server = https.createServer(identity, (request, response) => {
+  const server = https.createServer(await authority.issue(host), (request, response) => {
     seen.push(request.headers.authorization ?? '')
     request.resume().on('end', () => response.end('{"success":true}'))
   })
   await listening(server)
-  return { baseUrl: `https://localhost:${portOf(server)}/api/v1`, seen }
+  return {
+    baseUrl: `https://${host}:${portOf(server)}/api/v1`,
+    seen,
+    seenInTotal: () => connectionsClosed(server).then(() => seen),
+  }
 }
 
 function clientThrough(proxy: string, baseUrl: string, keepAlive = false): CampaignClient {
@@ -50,7 +62,7 @@ function clientThrough(proxy: string, baseUrl: string, keepAlive = false): Campa
 const value = { account: 'ada', platform: 'web', pid: 'demo', cid: 'quest', aid: 'task', value: 1 }
 
 test('a call uses the tunnel, and the proxy does not see the token', async () => {
-  const { baseUrl, seen } = await service()
+  const { baseUrl, seen } = await service('localhost')
   const through = await startConnectProxy()
   await clientThrough(through.host, baseUrl).recordActionValue(value)
   expect(seen).toEqual(['Bearer secret.token.here'])
@@ -59,7 +71,7 @@ test('a call uses the tunnel, and the proxy does not see the token', async () =>
 })
 
 test('a proxy agent with keepAlive reuses its tunnel', async () => {
-  const { baseUrl, seen } = await service()
+  const { baseUrl, seen } = await service('localhost')
   const through = await startConnectProxy()
   const client = clientThrough(through.host, baseUrl, true)
   for (let call = 0; call < 3; call++) await client.recordActionValue(value)
@@ -70,19 +82,19 @@ test('a proxy agent with keepAlive reuses its tunnel', async () => {
 test.each([407, 403, 502, 503])(
   'a proxy that responds to CONNECT with %i: the write is not applied',
   async (status) => {
-    const { baseUrl, seen } = await service()
+    const { baseUrl, seenInTotal } = await service()
     const through = await startConnectProxy({ status })
     const error = await clientThrough(through.host, baseUrl)
       .recordActionValue(value)
       .catch((reason: unknown) => reason)
     expect(error).toMatchObject({ code: 'network', outcome: 'not_applied' })
     expect(String(error)).toContain(`the proxy refused the connection with HTTP ${status}`)
-    expect(seen).toEqual([])
+    expect(await seenInTotal()).toEqual([])
   },
 )
 
 test('an unreachable proxy: the write is not applied', async () => {
-  const { baseUrl, seen } = await service()
+  const { baseUrl, seenInTotal } = await service()
   const closed = await listening(http.createServer())
   const address = `127.0.0.1:${portOf(closed)}`
   closed.close()
@@ -90,7 +102,7 @@ test('an unreachable proxy: the write is not applied', async () => {
     .recordActionValue(value)
     .catch((reason: unknown) => reason)
   expect(error).toMatchObject({ code: 'network', outcome: 'not_applied', systemCode: 'ECONNREFUSED' })
-  expect(seen).toEqual([])
+  expect(await seenInTotal()).toEqual([])
 })
 
 test.each([
@@ -101,7 +113,7 @@ test.each([
     (socket: net.Socket) => socket.write('HTTP/1.1 200 OK\r\n\r\nnot a TLS handshake'),
   ],
 ])('a proxy that %s: the write is not applied', async (_, respond) => {
-  const { baseUrl, seen } = await service()
+  const { baseUrl, seenInTotal } = await service()
   const brokenProxy = await listening(
     net.createServer((socket) => {
       socket.on('error', () => undefined).on('data', () => respond(socket))
@@ -111,5 +123,5 @@ test.each([
     .recordActionValue(value)
     .catch((reason: unknown) => reason)
   expect(error).toMatchObject({ code: 'network', outcome: 'not_applied' })
-  expect(seen).toEqual([])
+  expect(await seenInTotal()).toEqual([])
 })

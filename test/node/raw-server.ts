@@ -1,4 +1,5 @@
 import net, { type AddressInfo, type Socket } from 'node:net'
+import { connectionsClosed } from '../support/connections-closed.ts'
 
 /** A request with its connection. */
 export interface RawRequest {
@@ -15,6 +16,8 @@ export interface RawServer {
   readonly requests: readonly RawRequest[]
   /** The open connections. */
   readonly open: ReadonlySet<Socket>
+  /** Waits until the clients have closed their connections, and everything that they sent has been read. */
+  connectionsClosed(): Promise<void>
   close(): Promise<void>
 }
 
@@ -50,6 +53,7 @@ export async function rawServer(respond: (request: RawRequest) => void, host = '
     url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
     requests,
     open,
+    connectionsClosed: () => connectionsClosed(server),
     close: () =>
       new Promise((resolve) => {
         for (const socket of open) socket.destroy()

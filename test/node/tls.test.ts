@@ -7,6 +7,7 @@ import { Worker } from 'node:worker_threads'
 import { CampaignClient, NetworkError } from 'campaign-client'
 import { nodeTransport } from 'campaign-client/node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { connectionsClosed } from '../support/connections-closed.ts'
 import { TestAuthority } from './certificates.ts'
 
 const opened: { close(): unknown }[] = []
@@ -21,10 +22,16 @@ beforeAll(async () => {
   otherAuthority = await TestAuthority.create('Another authority')
 })
 
-/** Starts an https server. `peers` are the names in the client certificates. */
-async function secureServer(
-  options: https.ServerOptions,
-): Promise<{ baseUrl: string; seen: string[]; peers: string[] }> {
+interface SecureServer {
+  readonly baseUrl: string
+  /** The path of each request. */
+  readonly seen: string[]
+  /** The names in the client certificates. */
+  readonly peers: string[]
+  connectionsClosed(): Promise<void>
+}
+
+async function secureServer(options: https.ServerOptions): Promise<SecureServer> {
   const seen: string[] = []
   const peers: string[] = []
   const server = https.createServer(options, (request, response) => {
@@ -39,7 +46,12 @@ async function secureServer(
       server.close()
     },
   })
-  return { baseUrl: `https://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1`, seen, peers }
+  return {
+    baseUrl: `https://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1`,
+    seen,
+    peers,
+    connectionsClosed: () => connectionsClosed(server),
+  }
 }
 
 function clientOf(baseUrl: string, agentOptions?: https.AgentOptions): CampaignClient {
@@ -96,6 +108,7 @@ describe('a private CA', () => {
     const error = await record(clientOf(server.baseUrl, { ca: ca?.() }))
     expect(error).toBeInstanceOf(NetworkError)
     expect(error).toMatchObject({ outcome: 'not_applied', systemCode })
+    await server.connectionsClosed()
     expect(server.seen).toEqual([])
   })
 })
@@ -119,6 +132,7 @@ describe('a client certificate', () => {
     const server = await secureServer(await requiringCertificate())
     const error = await record(clientOf(server.baseUrl, { ca: authority.cert }))
     expect(error).toBeInstanceOf(NetworkError)
+    await server.connectionsClosed()
     expect(server.seen).toEqual([])
   })
 })
@@ -164,5 +178,6 @@ test('a call to an http server at an https address is not applied', async () => 
   const { port } = server.address() as AddressInfo
   const error = await record(clientOf(`https://127.0.0.1:${port}/api/v1`))
   expect(error).toMatchObject({ code: 'network', outcome: 'not_applied', systemCode: 'EPROTO' })
+  await connectionsClosed(server)
   expect(seen).toEqual([])
 })
