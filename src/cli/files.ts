@@ -76,8 +76,8 @@ async function realPath(path: string): Promise<string> {
   return join(await realpath(folder).catch(() => folder), basename(path))
 }
 
-/** Writes a file completely or not at all. @throws Error of the file system */
-export async function replaceFile(path: string, content: string): Promise<void> {
+/** Writes a file completely or not at all. @param content - in parts. @throws Error of the file system */
+export async function replaceFile(path: string, content: string | Iterable<string>): Promise<void> {
   const temporary = join(dirname(path), `.campaign-client-${randomUUID()}`)
   try {
     await writeFile(temporary, content, { flag: 'wx' })

@@ -22,13 +22,16 @@ import { CommandFailure, EXIT, type ExitCode, usageFailure } from '../failure.ts
 import { inputName, outputFailure, readInput } from '../files.ts'
 import { decimal, duration, RepeatableOption, text, wholeNumber } from '../flags.ts'
 import { plainLine } from '../output.ts'
-import { type AwardList, listFailure, parseList, problemLines, sortedProblems, totalsOf } from './list.ts'
-import { makePlan, type Plan, planFields, planLines } from './plan.ts'
+import { type AwardList, listFailure, parseList, problemLines, sortedProblems } from './list.ts'
+import { makePlan, type Plan, planFields, planLines, recordedEntries } from './plan.ts'
+import { COLUMNS, type Column, type ColumnNames } from './read-csv.ts'
 import type { ListProblem, RowRules } from './read-row.ts'
-import { awardRecords, checkReportPaths, writeReports } from './report-files.ts'
+import { checkReportPaths, writeReports } from './report-files.ts'
+import { fileReport, listReport } from './report-table.ts'
 import { ledgerRefusal, readProgressFormat, type SendFlags, sendAwards } from './send.ts'
 
 interface AwardFlags extends SendFlags {
+  readonly columns?: ColumnNames
   readonly pid?: string
   readonly ledger?: string
   readonly run: string
@@ -56,6 +59,7 @@ export function define(command: Command, context: Context): void {
     )
     .argument('<file>', 'CSV file; - for standard input')
     .option('--pid <pid>', 'campaign ID of all rows', text)
+    .option('--columns <names>', 'headings of the columns, for example address=Wallet,xp=Points', columnNames)
     .option(
       '--ledger <file>',
       'file that records the awards; use the same file to continue (default: FILE.csv.ledger)',
@@ -93,6 +97,22 @@ function amount(given: string): number {
   throw new InvalidArgumentError('It must not be negative.')
 }
 
+/** Parses `address=Wallet,xp=Points`. A heading may contain commas. */
+function columnNames(given: string): ColumnNames {
+  const names: Partial<Record<Column, string>> = {}
+  for (const part of given.split(/,(?=\s*\w+=)/)) {
+    const [, column = '', heading = ''] = /^\s*(\w+)=(.*)$/s.exec(part) ?? []
+    if (!isColumn(column) || heading.trim() === '') {
+      throw new InvalidArgumentError(`Use NAME=HEADING, separated by commas. A NAME is ${COLUMNS.join(', ')}.`)
+    }
+    if (names[column] !== undefined) throw new InvalidArgumentError(`${column} is given twice.`)
+    names[column] = heading
+  }
+  return names
+}
+
+const isColumn = (name: string): name is Column => (COLUMNS as readonly string[]).includes(name)
+
 /** About three million rows. */
 const MAX_LIST_BYTES = 256_000_000
 
@@ -109,10 +129,11 @@ async function award(name: string, flags: AwardFlags, context: Context): Promise
   const inputs = [name, ...tokenFilesOf(env), ...(flags.profile === undefined ? [] : [flags.profile])]
   await checkReportPaths(report, [...inputs, ledger, `${ledger}-wal`])
 
-  const list = await readList(name, { pid, allowed, maxXp }, report)
+  const list = await readList(name, { pid, allowed, maxXp, columns: flags.columns }, report)
+  if (list.columns.report !== undefined && flags.ledger === undefined) throw reportWithoutLedger(name)
   const plan = await makePlan(list, { ledger, run, baseUrl, retryRejected })
-  checkTotalXp(flags.maxTotalXp, plan)
-  if (list.problems.length > 0) return refuseList(listFailure(list), sortedProblems(list), report)
+  const problems = sortedProblems([...list.problems, ...plan.problems, ...totalProblems(flags.maxTotalXp, plan)])
+  if (problems.length > 0) return refuseList(plan, problems, report)
   // A dry run needs no environment. With one, it refuses what the run would refuse.
   const hasEnvironment = env.CAMPAIGN_BASE_URL && (env.CAMPAIGN_ACCESS_TOKEN || env.CAMPAIGN_ACCESS_TOKEN_FILE)
   const client = dryRun && !hasEnvironment ? undefined : await connect(env)
@@ -151,6 +172,12 @@ async function defaultLedger(name: string): Promise<string> {
   throw usageFailure(`the list comes from ${inputName(name)}, so --ledger must name the ledger`)
 }
 
+const reportWithoutLedger = (name: string): CommandFailure =>
+  usageFailure(
+    `${inputName(name)} is a report of award (it has a column result_verdict), so --ledger must name the ledger of its run`,
+    'add --ledger FILE',
+  )
+
 /** Reads the list. Writes the reports if the file is not a list of awards. @throws CommandFailure then */
 async function readList(name: string, rules: RowRules, reports: readonly string[]): Promise<AwardList> {
   const bytes = await readInput(name, MAX_LIST_BYTES)
@@ -158,44 +185,48 @@ async function readList(name: string, rules: RowRules, reports: readonly string[
     return parseList(name, bytes, rules)
   } catch (error) {
     if (!(error instanceof CommandFailure)) throw error
-    return refuseList(error, [{ rule: 'file', message: error.message }], reports)
+    const problems: ListProblem[] = [{ rule: 'file', message: error.message }]
+    throw await reportRefusal(error, problems, reports, () => [fileReport(error.message)])
   }
 }
 
 /** Writes the reports of a list with mistakes. @throws CommandFailure always */
-async function refuseList(
+async function refuseList(plan: Plan, problems: readonly ListProblem[], reports: readonly string[]): Promise<never> {
+  const { list } = plan
+  const entries = await recordedEntries(plan)
+  throw await reportRefusal(listFailure(list.name, problems), problems, reports, () =>
+    listReport(list, entries, problems),
+  )
+}
+
+/** Writes the reports of a refused list. Returns the failure. */
+async function reportRefusal(
   failure: CommandFailure,
   problems: readonly ListProblem[],
   reports: readonly string[],
-): Promise<never> {
+  table: () => Iterable<string>,
+): Promise<CommandFailure> {
   const { code, message, exitCode, details } = failure
-  const failures = await writeReports(reports, {
-    fields: { problems, ...details.result, error: { code, message, exitCode } },
-    lines: [...problemLines(problems), message],
-    records: async () =>
-      problems.map(({ line = '', column = '', rule, message: text }) => ({ line, column, rule, message: text })),
-  })
+  const fields = { problems, ...details.result, error: { code, message, exitCode } }
+  const failures = await writeReports(reports, { fields, lines: [...problemLines(problems), message], table })
   const lines = [...(details.lines ?? []), ...failures.map(({ message: text }) => text)]
-  throw new CommandFailure(exitCode, code, message, { ...details, lines })
+  return new CommandFailure(exitCode, code, message, { ...details, lines })
 }
 
-/** Adds a problem to the list if its XP exceeds `--max-total-xp`. */
-function checkTotalXp(maxTotalXp: number | undefined, { list }: Plan): void {
-  const { xp } = totalsOf(list.awards.values())
-  if (maxTotalXp === undefined || xp <= maxTotalXp) return
-  list.problems.push({
-    rule: 'max_total_xp',
-    message: `the list has ${xp} XP in total, but --max-total-xp is ${maxTotalXp}`,
-  })
+/** Returns a problem if the XP of a list exceed `--max-total-xp`. */
+function totalProblems(maxTotalXp: number | undefined, { total: { xp } }: Plan): ListProblem[] {
+  if (maxTotalXp === undefined || xp <= maxTotalXp) return []
+  return [{ rule: 'max_total_xp', message: `the list has ${xp} XP in total, but --max-total-xp is ${maxTotalXp}` }]
 }
 
 async function showPlan(plan: Plan, reports: readonly string[], { output }: Context): Promise<ExitCode> {
   const fields = { dryRun: true, ...planFields(plan) }
   const lines = planLines(plan)
+  const entries = await recordedEntries(plan)
   const [failure] = await writeReports(reports, {
     fields,
     lines: lines.map(plainLine),
-    records: () => awardRecords(plan),
+    table: () => listReport(plan.list, entries, []),
   })
   output.result(fields, (out) => {
     for (const parts of lines) out.line(...parts)

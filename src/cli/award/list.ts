@@ -5,30 +5,41 @@ import { isSameAward } from '../../shared/same-award.ts'
 import { CommandFailure, EXIT, usageFailure } from '../failure.ts'
 import { inputName } from '../files.ts'
 import { formatCount, formatNumber } from './format.ts'
-import { type Columns, decodeText, readColumns, readRecords } from './read-csv.ts'
+import { type Columns, type CsvRecord, decodeText, headingsOf, readColumns, readRecords } from './read-csv.ts'
 import { type ListProblem, type RowRules, RULES, readRow } from './read-row.ts'
+import { roundedIds, unescapeFormula } from './spreadsheet.ts'
 
 export interface ListRow extends AwardRow {
   /** Its line in the file, from 1. */
   readonly line: number
+  /** Set if the list is a report: the id and the verdict that the report has for the row. */
+  readonly reported?: { readonly id: string; readonly verdict: string }
+}
+
+/** A record of a list, and its row unless the record has a mistake. */
+export interface ListRecord extends CsvRecord {
+  readonly row: ListRow | undefined
 }
 
 /** A list of awards, with the mistakes in it. */
 export interface AwardList {
   readonly name: string
-  readonly sha256: string
+  /** The first line. */
+  readonly columns: Columns
+  readonly delimiter: string
+  /** All records after the first line. */
+  readonly records: readonly ListRecord[]
   /** All rows, in the order of the file. */
   readonly rows: readonly ListRow[]
   /** The first row of each award, by id. */
   readonly awards: ReadonlyMap<string, ListRow>
   /** All mistakes, unsorted. */
-  readonly problems: ListProblem[]
-  /** The names of ignored columns. */
-  readonly unused: readonly string[]
+  readonly problems: readonly ListProblem[]
 }
 
 /** Parses a list and finds all mistakes in it. @throws CommandFailure when it is not a list of awards */
 export function parseList(name: string, bytes: Uint8Array, rules: RowRules): AwardList {
+  const records: ListRecord[] = []
   const rows: ListRow[] = []
   const awards = new Map<string, ListRow>()
   const problems: ListProblem[] = []
@@ -40,24 +51,51 @@ export function parseList(name: string, bytes: Uint8Array, rules: RowRules): Awa
     if (first === undefined) awards.set(row.id, row)
     else if (!isSameAward(first, row)) problems.push(contradiction(row, first, hasIds))
   }
-  const syntaxError = readRecords(decodeText(bytes, inputName(name)), (record) => {
+  const text = decodeText(bytes, inputName(name))
+  const { delimiter, syntaxError } = readRecords(text, headingsOf(rules.columns ?? {}), (given) => {
     if (columns === undefined) {
-      columns = readColumns(record.cells, rules.pid)
+      columns = readColumns(given.cells, rules.pid, rules.columns)
       return
     }
-    const read = readRow(record, columns, rules)
-    if ('problems' in read) problems.push(...read.problems)
-    else add({ ...read.row, line: record.line }, columns.places.id !== undefined)
+    const { line } = given
+    const cells = columns.report === undefined ? given.cells : given.cells.map(unescapeFormula)
+    const read = readRow({ cells, line }, columns, rules)
+    if ('problems' in read) {
+      problems.push(...read.problems)
+      records.push({ cells, line, row: undefined })
+      return
+    }
+    const row: ListRow = { ...read.row, line, ...reportedOf(cells, columns) }
+    records.push({ cells, line, row })
+    add(row, columns.places.id !== undefined)
   })
   if (columns === undefined) {
     throw usageFailure(
       `${inputName(name)}${syntaxError ? `: ${problemText({ rule: 'csv', ...syntaxError })}` : ' is empty'}`,
     )
   }
+  problems.push(...roundedIdProblems(records, columns))
   if (syntaxError !== undefined) problems.push({ rule: 'csv', ...syntaxError })
   if (rows.length === 0 && problems.length === 0) throw usageFailure(`${inputName(name)} has no rows`)
-  const sha256 = createHash('sha256').update(bytes).digest('hex')
-  return { name, sha256, rows, awards, problems, unused: columns.unused }
+  return { name, columns, delimiter, records, rows, awards, problems }
+}
+
+/** Reads what a report says about a row. */
+function reportedOf(cells: readonly string[], { report }: Columns): Pick<ListRow, 'reported'> {
+  if (report === undefined) return {}
+  return { reported: { id: cells[report.id] ?? '', verdict: cells[report.verdict] ?? '' } }
+}
+
+function roundedIdProblems(records: readonly ListRecord[], { places: { id: place } }: Columns): ListProblem[] {
+  if (place === undefined) return []
+  const idOf = ({ cells }: ListRecord): string => cells[place] ?? ''
+  const rounded = roundedIds(records.map(idOf))
+  return records
+    .filter((record) => rounded.has(idOf(record)))
+    .map((record) => {
+      const message = `${JSON.stringify(idOf(record))} was rounded to 15 digits by a spreadsheet: format the column as text`
+      return { rule: 'spreadsheet', line: record.line, column: 'id', message }
+    })
 }
 
 const contradiction = ({ line }: ListRow, first: ListRow, hasIds: boolean): ListProblem =>
@@ -75,25 +113,24 @@ const contradiction = ({ line }: ListRow, first: ListRow, hasIds: boolean): List
         message: `line ${first.line} has the same wallet and reason, but another amount`,
       }
 
+/** Returns the mistakes of a list, sorted by line. */
+export const sortedProblems = (problems: readonly ListProblem[]): readonly ListProblem[] =>
+  [...problems].sort((one, other) => (one.line ?? 0) - (other.line ?? 0))
+
 /** How many mistakes the JSON has. The others are only counted. */
 const MAX_PROBLEMS = 1_000
 /** How many mistakes the terminal shows. */
 const MAX_SHOWN = 20
 
-/** Returns the mistakes of a list, sorted by line. */
-export const sortedProblems = ({ problems }: AwardList): readonly ListProblem[] =>
-  [...problems].sort((one, other) => (one.line ?? 0) - (other.line ?? 0))
-
 /** The failure for the mistakes of a list. */
-export function listFailure(list: AwardList): CommandFailure {
-  const { name, sha256, problems } = list
-  const sorted = sortedProblems(list)
+export function listFailure(name: string, problems: readonly ListProblem[]): CommandFailure {
+  const sorted = sortedProblems(problems)
   const count = problems.length
   const message = `${inputName(name)} has ${formatCount(count, 'mistake')}: nothing was sent`
   const listed = sorted.slice(0, MAX_PROBLEMS)
   const byRule = Object.fromEntries([...groupedByRule(sorted)].map(([rule, { length }]) => [rule, length]))
   return new CommandFailure(EXIT.usage, 'wrong_list', message, {
-    result: { file: name, sha256, problems: listed, problemsOmitted: count - listed.length, problemsByRule: byRule },
+    result: { file: name, problems: listed, problemsOmitted: count - listed.length, problemsByRule: byRule },
     lines: problemLines(sorted, MAX_SHOWN),
   })
 }
@@ -115,15 +152,7 @@ export function problemLines(sorted: readonly ListProblem[], maxShown = sorted.l
   })
 }
 
-const groupedByRule = (problems: readonly ListProblem[]): ReadonlyMap<ListProblem['rule'], ListProblem[]> => {
-  const groups = new Map<ListProblem['rule'], ListProblem[]>()
-  for (const problem of problems) {
-    const group = groups.get(problem.rule)
-    if (group === undefined) groups.set(problem.rule, [problem])
-    else group.push(problem)
-  }
-  return groups
-}
+const groupedByRule = (problems: readonly ListProblem[]) => Map.groupBy(problems, ({ rule }) => rule)
 
 const problemText = ({ line, column, message }: ListProblem): string =>
   line === undefined ? message : `line ${line}${column === undefined ? '' : `, column ${column}`}: ${message}`
@@ -133,6 +162,13 @@ export interface Totals {
   readonly awards: number
   readonly wallets: number
   readonly xp: number
+}
+
+/** Returns the SHA-256 of all rows: what is sent, however the file is written. */
+export function sha256Of({ rows }: AwardList): string {
+  const hash = createHash('sha256')
+  for (const { pid, address, id, xp } of rows) hash.update(`${JSON.stringify([pid, address.toLowerCase(), id, xp])}\n`)
+  return hash.digest('hex')
 }
 
 export function totalsOf(rows: Iterable<AwardRow>): Totals {

@@ -5,7 +5,9 @@ import { isSameAward } from '../../shared/same-award.ts'
 import { bold, dim, type Part, yellow } from '../output.ts'
 import { hasWrongChecksum } from './address-checksum.ts'
 import { formatCount, formatNames, formatNumber, formatXp } from './format.ts'
-import { type AwardList, type ListRow, type Totals, totalsOf } from './list.ts'
+import { type AwardList, type ListRow, sha256Of, type Totals, totalsOf } from './list.ts'
+import type { ListProblem } from './read-row.ts'
+import { reportedIds, reportProblems } from './report-table.ts'
 
 interface PlanOptions {
   /** The path of the ledger. */
@@ -20,6 +22,11 @@ interface PlanOptions {
 /** A list of awards, compared with its ledger. */
 export interface Plan extends PlanOptions {
   readonly list: AwardList
+  readonly sha256: string
+  /** The rows that contradict the ledger. */
+  readonly problems: readonly ListProblem[]
+  /** What the ledger has, of this list and of others. */
+  readonly recorded: { readonly awards: number; readonly firstAt?: string; readonly lastAt?: string }
   readonly pids: readonly string[]
   readonly total: Totals
   /** The verdicts that the ledger has for awards of the list, by id. */
@@ -31,7 +38,7 @@ export interface Plan extends PlanOptions {
   readonly wrongChecksums: { readonly wallets: number; readonly examples: readonly ListRow[] }
 }
 
-/** Compares a list with its ledger. Adds a problem for each row that contradicts the ledger. */
+/** Compares a list with its ledger. */
 export async function makePlan(list: AwardList, options: PlanOptions): Promise<Plan> {
   const { ledger, retryRejected } = options
   const verdicts = new Map<string, Verdict>()
@@ -39,15 +46,24 @@ export async function makePlan(list: AwardList, options: PlanOptions): Promise<P
   const settled = new Set<string>()
   /** The awards of the ledger whose ids are not in the list, by wallet and campaign. */
   const notInList = new Map<string, LedgerEntry>()
+  const problems: ListProblem[] = []
+  const idsOfReport = reportedIds(list)
+  const reported = new Map<string, LedgerEntry>()
+  let awards = 0
+  let [firstAt, lastAt] = [undefined, undefined] as (string | undefined)[]
 
   for await (const entry of entriesOf(ledger)) {
-    const { id, address, pid, xp, verdict, error } = entry
+    const { id, address, pid, xp, verdict, error, at } = entry
+    awards++
+    if (firstAt === undefined || at < firstAt) firstAt = at
+    if (lastAt === undefined || at > lastAt) lastAt = at
+    if (idsOfReport.has(id)) reported.set(id, entry)
     const row = list.awards.get(id)
     if (row === undefined) {
       if (verdict !== 'rejected') notInList.set(walletKey(entry), entry)
     } else if (!isSameAward(row, entry)) {
       const message = `the ledger has another award with the id of this row: ${address}, campaign ${pid}, ${xp} XP`
-      list.problems.push({ rule: 'ledger', line: row.line, message })
+      problems.push({ rule: 'ledger', line: row.line, message })
     } else {
       verdicts.set(id, verdict)
       const isRetried = verdict === 'rejected' && retryRejected && error?.code !== 'other_amount'
@@ -55,11 +71,15 @@ export async function makePlan(list: AwardList, options: PlanOptions): Promise<P
     }
   }
 
+  problems.push(...reportProblems(list, reported))
   const rows = [...list.awards.values()]
   const toSend = rows.filter(({ id }) => !settled.has(id))
   return {
     ...options,
     list,
+    sha256: sha256Of(list),
+    problems,
+    recorded: { awards, ...(firstAt !== undefined && { firstAt }), ...(lastAt !== undefined && { lastAt }) },
     pids: [...new Set(rows.map(({ pid }) => pid))],
     total: totalsOf(rows),
     verdicts,
@@ -67,6 +87,13 @@ export async function makePlan(list: AwardList, options: PlanOptions): Promise<P
     awardedBefore: awardedBefore(toSend, notInList),
     wrongChecksums: wrongChecksums(toSend),
   }
+}
+
+/** Reads the entries of a list's awards from its ledger, by id. */
+export async function recordedEntries({ list, ledger }: Pick<Plan, 'list' | 'ledger'>) {
+  const entries = new Map<string, LedgerEntry>()
+  for await (const entry of entriesOf(ledger)) if (list.awards.has(entry.id)) entries.set(entry.id, entry)
+  return entries
 }
 
 /** Reads the entries of a ledger. Yields none if the file does not exist. */
@@ -107,16 +134,23 @@ function wrongChecksums(toSend: readonly ListRow[]): Plan['wrongChecksums'] {
   return { wallets: found.length, examples: found.slice(0, MAX_EXAMPLES) }
 }
 
+/** Describes what the ledger has: nothing, or awards of one or several days. */
+function ledgerText({ recorded: { awards, firstAt = '', lastAt = '' } }: Plan): string {
+  if (awards === 0) return 'new'
+  const [first, last] = [firstAt, lastAt].map((at) => at.slice(0, 'YYYY-MM-DD'.length))
+  return `${formatCount(awards, 'award')} ${first === last ? `of ${first}` : `from ${first} to ${last}`}`
+}
+
 const MAX_CAMPAIGNS = 100
 
 /** The plan as fields, for `--json` and reports. */
 export function planFields(plan: Plan): Record<string, unknown> {
-  const { list, pids, total, ledger, run, baseUrl, toSend, awardedBefore, wrongChecksums } = plan
+  const { list, sha256, pids, total, ledger, run, baseUrl, toSend, awardedBefore, wrongChecksums } = plan
   const recorded = recordedTotals(plan, list.rows)
   const suspects = wrongChecksums.examples.map(({ line, address }) => ({ line, address }))
   return {
     file: list.name,
-    sha256: list.sha256,
+    sha256,
     ...(baseUrl !== undefined && { baseUrl }),
     ledger,
     run,
@@ -124,6 +158,7 @@ export function planFields(plan: Plan): Record<string, unknown> {
       rows: list.rows.length,
       ...total,
       campaigns: pids.slice(0, MAX_CAMPAIGNS),
+      inLedger: plan.recorded,
       recorded,
       toSend,
       awardedBefore,
@@ -133,7 +168,7 @@ export function planFields(plan: Plan): Record<string, unknown> {
 }
 
 export function planLines(plan: Plan): Part[][] {
-  const { list, pids, total, ledger, run, baseUrl, toSend, awardedBefore, wrongChecksums } = plan
+  const { list, sha256, pids, total, ledger, run, baseUrl, toSend, awardedBefore, wrongChecksums } = plan
   const lines: Part[][] = [
     [bold(list.name === '-' ? 'standard input' : list.name), baseUrl === undefined ? '' : dim(`  → ${baseUrl}`)],
   ]
@@ -143,9 +178,11 @@ export function planLines(plan: Plan): Part[][] {
   line('list', `${formatCount(list.rows.length, 'row')}, ${wallets(total)}`)
   const duplicates = list.rows.length - total.awards
   if (duplicates > 0) line('', `${formatCount(duplicates, 'row')} identical to an earlier row: each award is sent once`)
-  if (list.unused.length > 0) line('', dim(`ignored columns: ${formatNames(list.unused)}`))
+  const { unused } = list.columns
+  if (unused.length > 0) line('', dim(`ignored columns: ${formatNames(unused)}`))
+  line('sha256', sha256)
 
-  line('ledger', ledger, dim(`  run ${run}`))
+  line('ledger', ledger, `  ${ledgerText(plan)}`, dim(`  run ${run}`))
   const recorded = recordedTotals(plan, list.rows)
   const recordedLine = (awards: number, xp: number, text: string, note = '') => {
     if (awards > 0) line('', `${formatCount(awards, 'award')} ${text}, ${formatXp(xp)}${note}`)

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { CsvError, parse } from 'csv-parse/sync'
 import { WALLET_ADDRESS } from '../../shared/wallet-address.ts'
 import { type CommandFailure, usageFailure } from '../failure.ts'
+import { unescapeFormula } from './spreadsheet.ts'
 
 /**
  * Decodes a CSV file in UTF-8, or in UTF-16 with a byte order mark ("Unicode Text" in Excel).
@@ -67,21 +68,27 @@ export interface CsvSyntaxError {
 /**
  * Splits a CSV text into records, and calls `onRecord` with each record that is not empty.
  *
- * @returns the first syntax error, if any. Reading ends there
+ * @param headings - the headings by which to detect the delimiter
+ * @returns the delimiter, and the first syntax error, if any. Reading ends there
  */
-export function readRecords(content: string, onRecord: (record: CsvRecord) => void): CsvSyntaxError | undefined {
+export function readRecords(
+  content: string,
+  headings: readonly string[],
+  onRecord: (record: CsvRecord) => void,
+): { readonly delimiter: string; readonly syntaxError?: CsvSyntaxError } {
   const lines = content.replaceAll('\r\n', '\n')
   // In Excel, the first line can name the delimiter.
   const [separatorLine = '', named = ''] = /^"?sep=(.)"?\n/i.exec(lines) ?? []
   const isNamed = DELIMITERS.includes(named)
   const text = isNamed ? lines.slice(separatorLine.length) : lines
   const linesBefore = isNamed ? 1 : 0
+  const delimiter = isNamed ? named : delimiterOf(text, headings)
 
   /** The last line of the previous record. */
   let lastLine = 0
   try {
     parse(text, {
-      delimiter: isNamed ? named : delimiterOf(text),
+      delimiter,
       record_delimiter: '\n',
       relax_column_count: true,
       max_record_size: MAX_RECORD_CHARACTERS,
@@ -97,18 +104,19 @@ export function readRecords(content: string, onRecord: (record: CsvRecord) => vo
     const { code, lines: end = lastLine } = error as CsvError & { lines?: number }
     // For an open quote, show the line of the quote, not the end of the file.
     const line = code === 'CSV_QUOTE_NOT_CLOSED' || code === 'CSV_MAX_RECORD_SIZE' ? lastLine + 1 : end
-    return { line: linesBefore + line, message: MESSAGES[code] ?? `the row is not CSV (${code})` }
+    const message = MESSAGES[code] ?? `the row is not CSV (${code})`
+    return { delimiter, syntaxError: { line: linesBefore + line, message } }
   }
-  return undefined
+  return { delimiter }
 }
 
 const DELIMITERS = [',', ';', '\t', '|']
 
 /** Detects the delimiter in the first line: spreadsheets choose it by locale. */
-function delimiterOf(text: string): string {
+function delimiterOf(text: string, headings: readonly string[]): string {
   const [header = ''] = /^.*\S.*$/m.exec(text.slice(0, MAX_RECORD_CHARACTERS)) ?? []
   const known = (delimiter: string): number =>
-    header.split(delimiter).filter((cell) => (COLUMNS as readonly string[]).includes(columnName(cell))).length
+    header.split(delimiter).filter((cell) => headings.includes(columnName(cell))).length
   const [best = ','] = [...DELIMITERS].sort(
     (one, other) => known(other) - known(one) || header.split(other).length - header.split(one).length,
   )
@@ -127,15 +135,38 @@ const MESSAGES: Readonly<Record<string, string>> = {
 export const COLUMNS = ['address', 'xp', 'id', 'reason', 'pid'] as const
 export type Column = (typeof COLUMNS)[number]
 
+/** The headings of columns with other names than in {@link COLUMNS}: `--columns`. */
+export type ColumnNames = Readonly<Partial<Record<Column, string>>>
+
+/** The columns that a report adds to those of its list. */
+export const RESULT_COLUMNS = [
+  'result_line',
+  'result_pid',
+  'result_id',
+  'result_xp',
+  'result_verdict',
+  'result_reason',
+  'result_at',
+] as const
+
 /** The columns of a list, from its first line. */
 export interface Columns {
   /** The index of each column, from 0. */
   readonly places: Readonly<Partial<Record<Column, number>>>
   /** The number of all columns. */
   readonly count: number
+  /** The indices of the list's own columns. In a report, the `result_*` columns are not its own. */
+  readonly own: readonly number[]
+  /** The headings of its own columns. */
+  readonly headings: readonly string[]
   /** The names of ignored columns. */
   readonly unused: readonly string[]
+  /** Set if the list is a report: the indices of two of its columns. */
+  readonly report?: { readonly id: number; readonly verdict: number }
 }
+
+/** Returns the headings of a list. */
+export const headingsOf = (names: ColumnNames): string[] => COLUMNS.map((column) => columnName(names[column] ?? column))
 
 /** Normalises a cell of the first line to the name of a column. */
 const columnName = (cell: string): string =>
@@ -146,32 +177,79 @@ const columnName = (cell: string): string =>
     .toLowerCase()
 
 /** Reads the first line. @throws CommandFailure when a column is missing or is named twice */
-export function readColumns(cells: readonly string[], pid: string | undefined): Columns {
-  const names = cells.map(columnName)
-  const places: Partial<Record<Column, number>> = {}
-  for (const column of COLUMNS) {
-    const place = names.indexOf(column)
-    if (place === -1) continue
-    if (names.indexOf(column, place + 1) !== -1) throw wrongHeader(`names the column "${column}" twice`)
-    places[column] = place
-  }
+export function readColumns(cells: readonly string[], pid: string | undefined, given: ColumnNames = {}): Columns {
+  const isReport = cells.map(columnName).includes('result_verdict')
+  const headings = isReport ? cells.map(unescapeFormula) : cells
+  const names = headings.map(columnName)
   if (names.some((name) => WALLET_ADDRESS.test(name)))
     throw wrongHeader('contains a wallet address instead of column names')
+  const places: Partial<Record<Column, number>> = {}
+  for (const column of COLUMNS) {
+    const place = placeOf(column, given[column], names)
+    if (place !== undefined) places[column] = place
+  }
+  requireColumns(places, pid, names)
+  const results: readonly string[] = isReport ? RESULT_COLUMNS : []
+  const own = [...names.keys()].filter((index) => !results.includes(names[index] as string))
+  const used = Object.entries(places).filter(([column]) => column !== 'reason' || places.id === undefined)
+  const usedPlaces = used.map(([, place]) => place)
+  const unused = own.filter((index) => names[index] !== '' && !usedPlaces.includes(index))
+  return {
+    places,
+    count: cells.length,
+    own,
+    headings: own.map((index) => headings[index] as string),
+    unused: unused.map((index) => names[index] as string),
+    ...(isReport && { report: { id: reportPlace('result_id', names), verdict: reportPlace('result_verdict', names) } }),
+  }
+}
+
+/** Returns the index of a column; `undefined` if it is missing. */
+function placeOf(column: Column, given: string | undefined, names: readonly string[]): number | undefined {
+  const name = columnName(given ?? column)
+  const place = names.indexOf(name)
+  const flag = given === undefined ? '' : `, which --columns names for ${column}`
+  if (place === -1) {
+    if (given === undefined) return undefined
+    throw wrongHeader(`has no column ${JSON.stringify(given)}${flag}${foundNames(names)}`)
+  }
+  if (names.indexOf(name, place + 1) !== -1) throw wrongHeader(`names the column ${JSON.stringify(name)} twice${flag}`)
+  return place
+}
+
+function reportPlace(name: (typeof RESULT_COLUMNS)[number], names: readonly string[]): number {
+  const place = names.indexOf(name)
+  if (place !== -1 && names.indexOf(name, place + 1) === -1) return place
+  const problem = place === -1 ? `lacks the column ${name}` : `names the column ${name} twice`
+  throw usageFailure(`the first line is that of a report, but ${problem}`, 'use the report as award wrote it')
+}
+
+/** @throws CommandFailure when a column is missing, or two columns have the same heading */
+function requireColumns(
+  places: Readonly<Partial<Record<Column, number>>>,
+  pid: string | undefined,
+  names: readonly string[],
+): void {
   const missing: string[] = (['address', 'xp'] as const).filter((column) => places[column] === undefined)
   if (places.id === undefined && places.reason === undefined) missing.push('id or reason')
   if (pid === undefined && places.pid === undefined) missing.push('pid (or --pid)')
   if (missing.length > 0) {
-    const found = names.filter((name) => name !== '').slice(0, 10)
-    const has =
-      found.length > 0 ? `; it names ${found.map((name) => JSON.stringify(name.slice(0, 40))).join(', ')}` : ''
-    throw wrongHeader(`lacks the column${missing.length > 1 ? 's' : ''} ${missing.join(', ')}${has}`)
+    throw wrongHeader(`lacks the column${missing.length > 1 ? 's' : ''} ${missing.join(', ')}${foundNames(names)}`)
   }
-  const used = new Set<string>([...COLUMNS].filter((column) => column !== 'reason' || places.id === undefined))
-  return { places, count: cells.length, unused: names.filter((name) => name !== '' && !used.has(name)) }
+  for (const [column, place] of Object.entries(places)) {
+    const [other] = Object.entries(places).find(([name, otherPlace]) => name !== column && otherPlace === place) ?? []
+    if (other === undefined) continue
+    throw usageFailure(`--columns uses the column ${JSON.stringify(names[place])} for both ${column} and ${other}`)
+  }
+}
+
+function foundNames(names: readonly string[]): string {
+  const found = names.filter((name) => name !== '').slice(0, 10)
+  return found.length > 0 ? `; it names ${found.map((name) => JSON.stringify(name.slice(0, 40))).join(', ')}` : ''
 }
 
 const wrongHeader = (problem: string): CommandFailure =>
   usageFailure(
     `the first line ${problem}`,
-    'it must name the columns: address, xp, reason or id, and pid unless --pid is given',
+    'it must name the columns: address, xp, reason or id, and pid unless --pid is given; --columns maps other headings',
   )

@@ -2,7 +2,8 @@ import { type AwardRow, rewardId } from 'campaign-client/bulk'
 import { MAX_DIGITS } from '../../shared/decimals.ts'
 import { WALLET_ADDRESS } from '../../shared/wallet-address.ts'
 import { hasTooManyDigits } from '../flags.ts'
-import { type Column, type Columns, type CsvRecord, codePoint } from './read-csv.ts'
+import { type Column, type ColumnNames, type Columns, type CsvRecord, codePoint } from './read-csv.ts'
+import { spreadsheetMistake } from './spreadsheet.ts'
 
 /** The kinds of mistakes in a list, with the headings under which they are listed. */
 export const RULES = {
@@ -15,10 +16,12 @@ export const RULES = {
   max_xp: 'more XP than --max-xp',
   max_total_xp: 'more XP than --max-total-xp',
   text: 'not a valid text',
+  spreadsheet: 'changed by a spreadsheet',
   pid: 'another campaign than --pid',
   allowed_campaigns: 'not in CAMPAIGN_ALLOWED_CAMPAIGNS',
   id: 'one id for different awards',
   ledger: 'another award in the ledger',
+  report: 'not as the report has it',
 } as const
 
 /** A mistake in a list. */
@@ -32,6 +35,8 @@ export interface ListProblem {
 }
 
 export interface RowRules {
+  /** The headings that differ from the names of the columns: `--columns`. */
+  readonly columns?: ColumnNames | undefined
   /** The campaign of all rows: `--pid`. */
   readonly pid: string | undefined
   /** The campaigns of CAMPAIGN_ALLOWED_CAMPAIGNS. */
@@ -54,7 +59,9 @@ export function readRow(
   const read = <Value>(column: Column, parse: (cell: string) => CellResult<Value>): Value | undefined => {
     const place = places[column]
     if (place === undefined) return undefined
-    const result = parse(cells[place] ?? '')
+    const cell = cells[place] ?? ''
+    const spoilt = spreadsheetMistake(cell)
+    const result = spoilt === undefined ? parse(cell) : mistake('spreadsheet', cell, spoilt)
     if ('value' in result) return result.value
     problems.push({ rule: result.rule, line, column, message: result.problem })
     return undefined

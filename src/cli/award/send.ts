@@ -18,10 +18,11 @@ import { isSystemError, systemReason } from '../files.ts'
 import { dim, plainLine } from '../output.ts'
 import { confirm } from '../prompt.ts'
 import { formatCount, formatXp } from './format.ts'
-import { hasUnknownOutcome, makePlan, type Plan, planFields, planLines } from './plan.ts'
+import { hasUnknownOutcome, makePlan, type Plan, planFields, planLines, recordedEntries } from './plan.ts'
 import { progressDisplay } from './progress-display.ts'
 import { type ProgressFormat, progressFormatOf } from './progress-format.ts'
-import { awardRecords, writeReports } from './report-files.ts'
+import { writeReports } from './report-files.ts'
+import { listReport } from './report-table.ts'
 import { type EndedRun, exitCodeOfRun, nextStep, reportFields, summaryLines } from './summary.ts'
 
 export interface SendFlags {
@@ -54,10 +55,11 @@ export async function sendAwards(
   const exitCode = exitCodeOfRun(ended)
   const error = stop && { code: stop.code, message: stop.message, exitCode }
   const fields = { ...reportFields(report, plan), ...planFields(plan), ...(error && { error }), ...(next && { next }) }
+  const entries = await recordedEntries(plan)
   const failures = await writeReports(flags.report ?? [], {
     fields: { ...fields, exitCode },
     lines: [...planLines(plan), ...lines, ...(next ? [[`next: ${next}`]] : [])].map(plainLine),
-    records: () => awardRecords(plan),
+    table: () => listReport(plan.list, entries, []),
   })
   const finalExitCode = exitCode === EXIT.done && failures.length > 0 ? EXIT.incomplete : exitCode
 

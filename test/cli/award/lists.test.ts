@@ -19,7 +19,7 @@ function read(content: string | Uint8Array, pid?: string | null): unknown[] {
   return list.problems.length > 0 ? problemsOf(list) : list.rows.map(({ line: _, ...row }) => row)
 }
 
-const problemsOf = (list: AwardList): unknown[] => listFailure(list).details.result?.problems as unknown[]
+const problemsOf = (list: AwardList): unknown[] => listFailure(list.name, list.problems).details.result?.problems as unknown[]
 
 const utf16 = (text: string, isBig: boolean): Uint8Array => {
   const bytes = Buffer.from(`\ufeff${text}`, 'utf16le')
@@ -373,7 +373,7 @@ test('shows the first 20 mistakes grouped by rule, with at least one of each rul
     allowed: undefined,
     maxXp: 5,
   })
-  const { lines = [] } = listFailure(list).details
+  const { lines = [] } = listFailure(list.name, list.problems).details
   expect(lines.filter((line) => line.startsWith('  line '))).toHaveLength(20)
   expect(lines.filter((line) => !line.startsWith('  '))).toEqual([
     'more XP than --max-xp: 5000 mistakes',
@@ -381,13 +381,13 @@ test('shows the first 20 mistakes grouped by rule, with at least one of each rul
     'not a wallet address: 1 mistake',
   ])
   expect(lines).toContain('  … and 4982 more')
-  expect(listFailure(list).details.result).toMatchObject({ problemsByRule: { max_xp: 5_000, xp: 1, address: 1 } })
+  expect(listFailure(list.name, list.problems).details.result).toMatchObject({ problemsByRule: { max_xp: 5_000, xp: 1, address: 1 } })
 })
 
 test('counts all mistakes and lists the first 1 000', () => {
   const content = ['address,xp,id', ...Array.from({ length: 5_000 }, (_, at) => `${wallet(1)},x,${at}`)].join('\n')
   const list = listOf(content)
-  expect(listFailure(list)).toMatchObject({
+  expect(listFailure(list.name, list.problems)).toMatchObject({
     message: expect.stringContaining('5000 mistakes'),
     details: { result: { problemsOmitted: 4_000 } },
   })

@@ -1,0 +1,177 @@
+import { type LedgerEntry, rewardId } from 'campaign-client/bulk'
+import { stringify } from 'csv-stringify/sync'
+import { isSameAward } from '../../shared/same-award.ts'
+import { withoutDocsPath } from '../failure.ts'
+import type { AwardList, ListRecord, ListRow } from './list.ts'
+import { RESULT_COLUMNS } from './read-csv.ts'
+import type { ListProblem } from './read-row.ts'
+import { escapeFormula } from './spreadsheet.ts'
+
+/** A result of a row: the cells of the `result_*` columns. */
+type Result = Readonly<Record<(typeof RESULT_COLUMNS)[number], string | number>>
+
+/** The verdict of a row with a mistake. */
+const INVALID = 'invalid'
+/** The verdict of a row that is not in the ledger. */
+const NOT_SENT = 'not_sent'
+
+/** Rows per part of the text: a whole report may be longer than the longest string. */
+const PART_SIZE = 1_000
+const IDS: ReadonlySet<string> = new Set(['result_id', 'result_pid'])
+
+/**
+ * Writes a CSV report: the list's own columns as they were, and the result of each row. `campaign-client award` reads it
+ * as a list: see {@link reportProblems}.
+ */
+export function* listReport(
+  list: AwardList,
+  entries: ReadonlyMap<string, LedgerEntry>,
+  problems: readonly ListProblem[],
+): Generator<string> {
+  const { columns, delimiter, records } = list
+  const { own, headings, places } = columns
+  const isId = own.map((index) => index === places.id || index === places.pid)
+  const mistakes = Map.groupBy(problems, ({ line }) => line)
+  yield textOf([[...headings.map((heading) => escapeFormula(heading, true)), ...RESULT_COLUMNS]], delimiter, true)
+  let part: (string | number)[][] = []
+  for (const record of records) {
+    const result = resultOf(record, list, entries, mistakes.get(record.line))
+    mistakes.delete(record.line)
+    part.push([...ownCells(record, list).map((cell, at) => escapeFormula(cell, isId[at] === true)), ...cellsOf(result)])
+    if (part.length < PART_SIZE) continue
+    yield textOf(part, delimiter)
+    part = []
+  }
+  // The line of a syntax error has no record: the rows after it could not be read.
+  for (const line of mistakes.keys()) {
+    if (line !== undefined) part.push([...own.map(() => ''), ...cellsOf(invalid(line, mistakes.get(line) ?? []))])
+  }
+  yield textOf(part, delimiter)
+}
+
+/** Writes the report of a file that is not a list, and so has no columns. */
+export const fileReport = (message: string): string =>
+  textOf([[...RESULT_COLUMNS], cellsOf(invalid('', [{ rule: 'file', message }]))], ',', true)
+
+/** Writes the results of ledger entries. */
+export function* ledgerReport(entries: Iterable<LedgerEntry>): Generator<string> {
+  yield textOf([[...RESULT_COLUMNS]], ',', true)
+  for (const entry of entries) yield textOf([cellsOf(resultOfEntry('', entry))], ',')
+}
+
+const cellsOf = (result: Result): (string | number)[] =>
+  RESULT_COLUMNS.map((name) => {
+    const value = result[name]
+    return typeof value === 'string' ? escapeFormula(value, IDS.has(name)) : value
+  })
+
+const textOf = (rows: readonly (readonly (string | number)[])[], delimiter: string, bom = false): string =>
+  stringify([...rows], {
+    delimiter,
+    bom,
+    record_delimiter: 'windows',
+    // Without quotes, a reader removes the white space around a cell.
+    quoted_match: /^\s|\s$/,
+  })
+
+/** Returns the cells of the list's own columns. */
+function ownCells({ cells }: ListRecord, { columns: { own, count }, delimiter }: AwardList): string[] {
+  if (!cells.slice(count).some((cell) => cell !== '')) return own.map((index) => cells[index] ?? '')
+  // With more cells than columns, nobody knows which cell belongs to which column.
+  return own.map((_, at) => (at === 0 ? cells.join(delimiter) : ''))
+}
+
+function resultOf(
+  { line, row }: ListRecord,
+  { awards }: AwardList,
+  entries: ReadonlyMap<string, LedgerEntry>,
+  mistakes: readonly ListProblem[] | undefined,
+): Result {
+  if (mistakes !== undefined) return invalid(line, mistakes, row)
+  if (row === undefined) return invalid(line, [])
+  const entry = entries.get(row.id)
+  if (entry === undefined || !isSameAward(row, entry)) {
+    const { pid, id, xp } = row
+    return { ...NO_RESULT, result_line: line, result_pid: pid, result_id: id, result_xp: xp, result_verdict: NOT_SENT }
+  }
+  const result = resultOfEntry(line, entry)
+  const first = awards.get(row.id)?.line
+  if (first === line) return result
+  return { ...result, result_verdict: 'duplicate', result_reason: `identical to line ${first}` }
+}
+
+const NO_RESULT: Result = {
+  result_line: '',
+  result_pid: '',
+  result_id: '',
+  result_xp: '',
+  result_verdict: '',
+  result_reason: '',
+  result_at: '',
+}
+
+const resultOfEntry = (line: number | '', { pid, id, xp, verdict, error, at }: LedgerEntry): Result => ({
+  result_line: line,
+  result_pid: pid,
+  result_id: id,
+  result_xp: xp,
+  result_verdict: verdict,
+  result_reason: error === undefined ? '' : withoutDocsPath(error.message),
+  result_at: at,
+})
+
+function invalid(line: number | '', mistakes: readonly ListProblem[], row?: ListRow): Result {
+  const reason = mistakes.map(({ column, message }) =>
+    column === undefined ? message : `column ${column}: ${message}`,
+  )
+  return {
+    ...NO_RESULT,
+    ...(row && { result_pid: row.pid, result_id: row.id, result_xp: row.xp }),
+    result_line: line,
+    result_verdict: INVALID,
+    result_reason: reason.join('; '),
+  }
+}
+
+/**
+ * Compares the rows of a report with the ledger of its run. On its way through a spreadsheet an id may have changed, and
+ * the row would be another award.
+ *
+ * @param entries - the entries of the ledger with the `result_id` of a row, by id
+ */
+export function reportProblems(list: AwardList, entries: ReadonlyMap<string, LedgerEntry>): ListProblem[] {
+  return list.records.flatMap((record) => {
+    const { row, line } = record
+    if (row?.reported === undefined) return []
+    const { id, verdict } = row.reported
+    if (verdict === NOT_SENT || verdict === INVALID) return []
+    const entry = entries.get(id)
+    if (entry === undefined || entry.pid !== row.pid) {
+      const name = `the ledger has no award ${JSON.stringify(id)} (result_id) in campaign ${JSON.stringify(row.pid)}`
+      return [
+        { rule: 'report', line, message: `${name}: a spreadsheet changed the id, or it is the ledger of another run` },
+      ]
+    }
+    if (row.id === id || isCorrection(record, row, entry, list)) return []
+    const changed = `the id of the row is now ${JSON.stringify(row.id)}, but its result_id is ${JSON.stringify(id)}`
+    const advice = 'undo the change; to send a corrected row as a new award, write not_sent in result_verdict'
+    return [{ rule: 'report', line, message: `${changed}: ${advice}` }]
+  })
+}
+
+/** Returns whether a person has corrected a rejected row: a spreadsheet would also change the `result_id`, or the reason. */
+function isCorrection(
+  { cells }: ListRecord,
+  row: ListRow,
+  { verdict, pid, address, id }: LedgerEntry,
+  { columns: { places } }: AwardList,
+): boolean {
+  if (verdict !== 'rejected') return false
+  if (places.id !== undefined) return true
+  const reason = places.reason === undefined ? '' : (cells[places.reason] ?? '')
+  return row.pid === pid && rewardId({ pid, address, reason }) === id
+}
+
+/** Returns the ids under which the rows of a report must be in the ledger. */
+export const reportedIds = ({ rows }: AwardList): ReadonlySet<string> =>
+  new Set(rows.flatMap(({ reported }) => (reported === undefined ? [] : [reported.id])))

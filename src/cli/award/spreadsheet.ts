@@ -1,0 +1,45 @@
+/** The characters that make a spreadsheet read a cell as a formula. */
+const FORMULA = '[=+\\-@＝＋－＠\\t\\r]'
+const STARTS_AS_FORMULA = new RegExp(`^${FORMULA}`)
+const ESCAPED_FORMULA = new RegExp(`^'${FORMULA}`)
+const PLAIN_NUMBER = /^[+-]?\d+(?:[.,]\d+)?$/
+
+/**
+ * Puts an apostrophe before a cell that a spreadsheet would read as a formula.
+ *
+ * @param isId - whether the cell is an id, which a spreadsheet must not read as a number either
+ */
+export const escapeFormula = (cell: string, isId: boolean): string =>
+  STARTS_AS_FORMULA.test(cell) && (isId || !PLAIN_NUMBER.test(cell)) ? `'${cell}` : cell
+
+/** Removes the apostrophe of {@link escapeFormula}. */
+export const unescapeFormula = (cell: string): string => (ESCAPED_FORMULA.test(cell) ? cell.slice(1) : cell)
+
+/** `#REF!`, `#NAME?`, `#N/A`, `Err:502`, and their translations. */
+const ERROR_VALUE = /^(?:#[¡¿]?\p{Lu}[^\p{Ll}]*[!?]|#N\/A|#N\/D|#NV|Err:\d+)$/u
+
+/** Describes what a spreadsheet left in a cell instead of its value; `undefined` for any other cell. */
+export function spreadsheetMistake(cell: string): string | undefined {
+  if (cell.startsWith('=')) return 'is a formula: paste its value instead'
+  if (ERROR_VALUE.test(cell.trim())) return 'is the error of a formula: correct the formula'
+  if (!ESCAPED_FORMULA.test(cell)) return undefined
+  return "starts with an apostrophe that keeps a spreadsheet from reading a formula, as in a report: remove it if it isn't part of the text"
+}
+
+const MANY_DIGITS = /^\d{16,}$/
+const HAS_15_DIGITS = /^\d{15}0+$/
+/** Fewer rounded ids may be ids that end in zeros. */
+const MIN_ROUNDED = 3
+
+/**
+ * Returns the ids that a spreadsheet has rounded: it keeps 15 digits of a number.
+ *
+ * @param ids - all ids of a list
+ */
+export function roundedIds(ids: Iterable<string>): ReadonlySet<string> {
+  const long = [...ids].filter((id) => MANY_DIGITS.test(id))
+  const different = new Set(long)
+  const isRounded =
+    long.every((id) => HAS_15_DIGITS.test(id)) && (long.length >= MIN_ROUNDED || different.size < long.length)
+  return isRounded ? different : new Set()
+}
