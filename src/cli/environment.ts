@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
-import { usageFailure } from './failure.ts'
+import { expiryOf } from '../shared/jwt.ts'
+import { ADVICE, usageFailure } from './failure.ts'
 import { fileFailure, isSystemError } from './files.ts'
 
 export function baseUrlOf({ CAMPAIGN_BASE_URL: given }: NodeJS.ProcessEnv): string {
@@ -39,6 +40,15 @@ export const tokenFilesOf = ({ CAMPAIGN_ACCESS_TOKEN_FILE: file }: NodeJS.Proces
 export function currentTokenOf(env: NodeJS.ProcessEnv): string {
   const token = accessTokenOf(env)
   return typeof token === 'string' ? token : token()
+}
+
+/** @throws CommandFailure when there is no token, or it has expired */
+export function requireValidToken(env: NodeJS.ProcessEnv): void {
+  const expiresAt = expiryOf(currentTokenOf(env))
+  if (expiresAt === undefined || expiresAt > Date.now()) return
+  const at = new Date(expiresAt)
+  const when = Number.isNaN(at.getTime()) ? '' : ` at ${at.toISOString()}`
+  throw usageFailure(`the access token has expired${when}: nothing was sent`, ADVICE.unauthorized)
 }
 
 function readToken(file: string): string {

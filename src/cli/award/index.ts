@@ -10,12 +10,12 @@ import { LEDGER } from '../../shared/ledger-key.ts'
 import type { Command, Context } from '../command.ts'
 import { connect } from '../connect.ts'
 import {
-  accessTokenOf,
   allowedCampaignsOf,
   baseUrlOf,
   isReadOnly,
   readOnlyFailure,
   requireAllowedCampaign,
+  requireValidToken,
   tokenFilesOf,
 } from '../environment.ts'
 import { CommandFailure, EXIT, type ExitCode, usageFailure } from '../failure.ts'
@@ -28,6 +28,7 @@ import { COLUMNS, type Column, type ColumnNames } from './read-csv.ts'
 import type { ListProblem, RowRules } from './read-row.ts'
 import { checkReportPaths, writeReports } from './report-files.ts'
 import { fileReport, listReport } from './report-table.ts'
+import { planRefusal } from './question.ts'
 import { ledgerRefusal, readProgressFormat, type SendFlags, sendAwards } from './send.ts'
 
 interface AwardFlags extends SendFlags {
@@ -37,6 +38,7 @@ interface AwardFlags extends SendFlags {
   readonly run: string
   readonly rebind?: string
   readonly dryRun?: boolean
+  readonly expect?: string
   readonly maxXp?: number
   readonly maxTotalXp?: number
   readonly retryRejected?: boolean
@@ -68,6 +70,7 @@ export function define(command: Command, context: Context): void {
     .option('--run <name>', 'name of the run in the ledger', text, 'default')
     .option('--rebind <from>', 'continue a ledger of another base URL or token account, as the error names it', text)
     .option('--dry-run', 'check the list and show the plan, send nothing')
+    .option('--expect <hex>', 'refuse any other plan than the one with this sha256: its first 12 digits or more', hash)
     .option('--yes', 'do not ask for confirmation')
     .option('--again', 'allow wallets that were awarded in the same campaign under another id')
     .option('--max-xp <number>', 'refuse a list with more XP in one row', amount)
@@ -89,6 +92,11 @@ export function define(command: Command, context: Context): void {
     )
     .addHelpText('after', LIST_EXAMPLE)
     .run((file: string, flags: AwardFlags) => award(file, flags, context))
+}
+
+function hash(given: string): string {
+  if (/^[0-9a-f]{12,64}$/i.test(given)) return given.toLowerCase()
+  throw new InvalidArgumentError('It must be 12 to 64 hex digits.')
 }
 
 function amount(given: string): number {
@@ -121,8 +129,11 @@ async function award(name: string, flags: AwardFlags, context: Context): Promise
   const { pid, maxXp, dryRun, run, rebind, retryRejected = false, report = [] } = flags
   requireSqlite()
   if (isReadOnly(env, flags.readOnly) && !dryRun) throw readOnlyFailure('award')
-  const baseUrl = dryRun ? undefined : baseUrlOf(env)
-  if (!dryRun) accessTokenOf(env)
+  // Without an environment, a dry run checks only the list and the ledger.
+  const hasEnvironment = env.CAMPAIGN_BASE_URL || env.CAMPAIGN_ACCESS_TOKEN || env.CAMPAIGN_ACCESS_TOKEN_FILE
+  const isOffline = dryRun === true && !hasEnvironment
+  const baseUrl = isOffline ? undefined : baseUrlOf(env)
+  if (!isOffline) requireValidToken(env)
   if (pid !== undefined) requireAllowedCampaign(env, pid, `awards in ${JSON.stringify(pid)}, the campaign of --pid`)
   const allowed = allowedCampaignsOf(env)
   const ledger = flags.ledger ?? (await defaultLedger(name))
@@ -134,14 +145,13 @@ async function award(name: string, flags: AwardFlags, context: Context): Promise
   const plan = await makePlan(list, { ledger, run, baseUrl, retryRejected })
   const problems = sortedProblems([...list.problems, ...plan.problems, ...totalProblems(flags.maxTotalXp, plan)])
   if (problems.length > 0) return refuseList(plan, problems, report)
-  // A dry run needs no environment. With one, it refuses what the run would refuse.
-  const hasEnvironment = env.CAMPAIGN_BASE_URL && (env.CAMPAIGN_ACCESS_TOKEN || env.CAMPAIGN_ACCESS_TOKEN_FILE)
-  const client = dryRun && !hasEnvironment ? undefined : await connect(env)
+  requireExpected(flags.expect, plan)
+  const client = isOffline ? undefined : await connect(env)
   const recording = fileLedger(ledger, { run, rebind: rebind === undefined ? undefined : { from: rebind } })
   await requireUsable(recording, client)
-  if (client === undefined) return showPlan(plan, report, context)
+  if (client === undefined) return showPlan(plan, flags, context)
   const format = await readProgressFormat(flags.profile, context)
-  return dryRun ? showPlan(plan, report, context) : sendAwards(client, recording, plan, format, flags, context)
+  return dryRun ? showPlan(plan, flags, context) : sendAwards(client, recording, plan, format, flags, context)
 }
 
 /** @throws CommandFailure when this Node.js has no node:sqlite, which the ledger needs */
@@ -219,16 +229,33 @@ function totalProblems(maxTotalXp: number | undefined, { total: { xp } }: Plan):
   return [{ rule: 'max_total_xp', message: `the list has ${xp} XP in total, but --max-total-xp is ${maxTotalXp}` }]
 }
 
-async function showPlan(plan: Plan, reports: readonly string[], { output }: Context): Promise<ExitCode> {
+/** @throws CommandFailure when the plan is another one than `--expect` names */
+function requireExpected(expected: string | undefined, plan: Plan): void {
+  if (expected === undefined || plan.sha256.startsWith(expected)) return
+  throw new CommandFailure(
+    EXIT.usage,
+    'usage',
+    `the list is another one than --expect names: its sha256 is ${plan.sha256}`,
+    { advice: 'compare the list with the one that was reviewed', result: planFields(plan) },
+  )
+}
+
+/** Shows the plan of a dry run, and ends as the run with `--yes` would before it sends. */
+async function showPlan(plan: Plan, flags: AwardFlags, { output }: Context): Promise<ExitCode> {
   const fields = { dryRun: true, ...planFields(plan) }
   const lines = planLines(plan)
   const entries = await recordedEntries(plan)
-  const [failure] = await writeReports(reports, {
+  const refusal = planRefusal(plan, flags)
+  const [failure] = await writeReports(flags.report ?? [], {
     fields,
     lines: lines.map(plainLine),
     table: () => listReport(plan.list, entries, []),
   })
-  output.result(fields, (out) => {
+  if (refusal !== undefined) {
+    for (const parts of lines) output.err.line(...parts)
+    throw refusal
+  }
+  output.result({ ...fields, exitCode: failure?.exitCode ?? EXIT.done }, (out) => {
     for (const parts of lines) out.line(...parts)
   })
   output.err.line('dry run: nothing was sent')

@@ -11,23 +11,19 @@ import {
   type ExitCode,
   exitCodeOf,
   toFailure,
-  usageFailure,
   withoutDocsPath,
 } from '../failure.ts'
 import { isSystemError, systemReason } from '../files.ts'
 import { dim, plainLine } from '../output.ts'
-import { confirm } from '../prompt.ts'
-import { formatCount, formatXp } from './format.ts'
 import { hasUnknownOutcome, makePlan, type Plan, planFields, planLines, recordedEntries } from './plan.ts'
 import { progressDisplay } from './progress-display.ts'
 import { type ProgressFormat, progressFormatOf } from './progress-format.ts'
+import { confirmPlan, type QuestionFlags } from './question.ts'
 import { writeReports } from './report-files.ts'
 import { listReport } from './report-table.ts'
 import { type EndedRun, exitCodeOfRun, nextStep, reportFields, summaryLines } from './summary.ts'
 
-export interface SendFlags {
-  readonly yes?: boolean
-  readonly again?: boolean
+export interface SendFlags extends QuestionFlags {
   readonly concurrency: number
   /** In milliseconds. */
   readonly patience: number
@@ -73,27 +69,6 @@ export async function sendAwards(
 }
 
 const INTERRUPTED = 'interrupted'
-
-/** Asks the user to confirm a plan, unless `--yes` is given. @throws CommandFailure when the plan is not confirmed */
-async function confirmPlan({ toSend, awardedBefore }: Plan, { yes, again }: SendFlags): Promise<void> {
-  if (toSend.awards === 0) return
-  const wallets = formatCount(awardedBefore.wallets, 'wallet')
-  const isSecondAward = awardedBefore.wallets > 0 && !again
-  if (yes && isSecondAward) {
-    throw usageFailure(
-      `${wallets} would be awarded in the same campaign a second time, under another id: nothing was sent`,
-      'if you want a second award, add --again; if you edited an id or a reason, undo the edit',
-    )
-  }
-  if (yes) return
-  const advice = 'check the list with --dry-run, then add --yes'
-  if (isSecondAward) {
-    await confirm(`${wallets} would be awarded a second time. Type "again" to send the list: `, /^again$/i, advice)
-  } else {
-    const amount = `${formatCount(toSend.awards, 'award')}, ${formatXp(toSend.xp)}`
-    await confirm(`Send ${amount}? [y/N] `, /^y(?:es)?$/i, advice)
-  }
-}
 
 /** Reads the format of progress from a profile of `check`. @throws CommandFailure when the profile has another target */
 export async function readProgressFormat(
