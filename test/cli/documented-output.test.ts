@@ -23,6 +23,7 @@ const withoutPortsAndTimes = (text: string): string =>
   text
     .replaceAll(/127\.0\.0\.1:\d+/g, 'HOST')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+    .replaceAll(/\d{4}-\d\d-\d\d/g, 'DAY')
     .replaceAll(/^\d\d:\d\d:\d\d/gm, 'TIME')
     .replaceAll(/, \d+ s$/gm, ', 0 s')
 

@@ -24,11 +24,11 @@ import { decimal, duration, RepeatableOption, text, wholeNumber } from '../flags
 import { plainLine } from '../output.ts'
 import { type AwardList, listFailure, parseList, problemLines, sortedProblems } from './list.ts'
 import { makePlan, type Plan, planFields, planLines, recordedEntries } from './plan.ts'
+import { planRefusal } from './question.ts'
 import { COLUMNS, type Column, type ColumnNames } from './read-csv.ts'
 import type { ListProblem, RowRules } from './read-row.ts'
 import { checkReportPaths, writeReports } from './report-files.ts'
 import { fileReport, listReport } from './report-table.ts'
-import { planRefusal } from './question.ts'
 import { ledgerRefusal, readProgressFormat, type SendFlags, sendAwards } from './send.ts'
 
 interface AwardFlags extends SendFlags {

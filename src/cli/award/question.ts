@@ -22,7 +22,7 @@ interface Question {
 function questionOf({ toSend, awardedBefore }: Plan, { again }: QuestionFlags): Question | undefined {
   if (toSend.awards === 0 || again || awardedBefore.wallets === 0) return undefined
   return {
-    text: `${formatCount(awardedBefore.wallets, 'wallet')} would be awarded a second time, under another id`,
+    text: `${formatCount(awardedBefore.wallets, 'wallet')} would be awarded a second time`,
     word: 'again',
     advice: 'if you want a second award, add --again; if you edited an id or a reason, undo the edit',
   }

@@ -4,15 +4,7 @@ import { shellWord } from '../../shared/text.ts'
 import { readProfile, targetOf } from '../check/profile.ts'
 import type { Context } from '../command.ts'
 import { currentTokenOf, normalBaseUrlOf } from '../environment.ts'
-import {
-  ADVICE,
-  CommandFailure,
-  EXIT,
-  type ExitCode,
-  exitCodeOf,
-  toFailure,
-  withoutDocsPath,
-} from '../failure.ts'
+import { ADVICE, CommandFailure, EXIT, type ExitCode, exitCodeOf, toFailure, withoutDocsPath } from '../failure.ts'
 import { isSystemError, systemReason } from '../files.ts'
 import { dim, plainLine } from '../output.ts'
 import { hasUnknownOutcome, makePlan, type Plan, planFields, planLines, recordedEntries } from './plan.ts'

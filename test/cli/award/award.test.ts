@@ -352,7 +352,12 @@ describe('reports', () => {
     })
     expect(read('r.txt')).toMatch(/2 rows awarded {2}5 XP[\s\S]*1 row rejected by the service[\s\S]*line 2: /)
     const rows = read('r.csv').trimEnd().split('\r\n').slice(1)
-    const cells = rows.map((row) => row.split(',').filter((_, at) => [0, 3, 6, 7].includes(at)).join(' '))
+    const cells = rows.map((row) =>
+      row
+        .split(',')
+        .filter((_, at) => [0, 3, 6, 7].includes(at))
+        .join(' '),
+    )
     expect(cells).toEqual([`${wallet(1)} 2 1 rejected`, `${wallet(2)} 3 2 awarded`, `${wallet(3)} 4 3 awarded`])
     for (const name of readdirSync(folder)) expect(read(name)).not.toContain('hunter2')
     expect(ended.stdout + ended.stderr).not.toContain('hunter2')

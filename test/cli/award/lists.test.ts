@@ -19,7 +19,8 @@ function read(content: string | Uint8Array, pid?: string | null): unknown[] {
   return list.problems.length > 0 ? problemsOf(list) : list.rows.map(({ line: _, ...row }) => row)
 }
 
-const problemsOf = (list: AwardList): unknown[] => listFailure(list.name, list.problems).details.result?.problems as unknown[]
+const problemsOf = (list: AwardList): unknown[] =>
+  listFailure(list.name, list.problems).details.result?.problems as unknown[]
 
 const utf16 = (text: string, isBig: boolean): Uint8Array => {
   const bytes = Buffer.from(`\ufeff${text}`, 'utf16le')
@@ -381,7 +382,9 @@ test('shows the first 20 mistakes grouped by rule, with at least one of each rul
     'not a wallet address: 1 mistake',
   ])
   expect(lines).toContain('  … and 4982 more')
-  expect(listFailure(list.name, list.problems).details.result).toMatchObject({ problemsByRule: { max_xp: 5_000, xp: 1, address: 1 } })
+  expect(listFailure(list.name, list.problems).details.result).toMatchObject({
+    problemsByRule: { max_xp: 5_000, xp: 1, address: 1 },
+  })
 })
 
 test('counts all mistakes and lists the first 1 000', () => {

@@ -88,7 +88,11 @@ describe('a report is refused', () => {
   test('without --ledger', async () => {
     const { award, sent } = await reported(IDS, (text) => text)
     const ended = await award(['r.csv', ...SEND])
-    expect(ended).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--ledger must name the ledger of its run') })
+    expect(ended).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('--ledger must name the ledger of its run'),
+    })
     expect(sent()).toBe(0)
   })
 
@@ -96,7 +100,9 @@ describe('a report is refused', () => {
     const { award, sent } = await reported(IDS, (text) => text)
     const ended = await award(['r.csv', ...SEND, '--ledger', 'other.ledger'])
     expect(ended.code).toBe(2)
-    expect(ended.stderr.match(/^ {2}line \d: the ledger has no award "00123|^ {2}line \d: the ledger has no award/gm)).toHaveLength(2)
+    expect(
+      ended.stderr.match(/^ {2}line \d: the ledger has no award "00123|^ {2}line \d: the ledger has no award/gm),
+    ).toHaveLength(2)
     expect(sent()).toBe(0)
   })
 
@@ -108,7 +114,9 @@ describe('a report is refused', () => {
   })
 
   test('if a spreadsheet changed an id', async () => {
-    const { award, sent, made } = await reported(IDS, (text) => text.replaceAll('00123', '123').replaceAll('1/2', '02. Jan'))
+    const { award, sent, made } = await reported(IDS, (text) =>
+      text.replaceAll('00123', '123').replaceAll('1/2', '02. Jan'),
+    )
     const ended = await award(['r.csv', ...SEND, ...OWN, '--again'])
     expect(ended.code).toBe(2)
     expect(ended.stderr).toContain('line 2: the ledger has no award "123" (result_id) in campaign "demo"')
@@ -150,9 +158,19 @@ describe('a corrected report is sent once:', () => {
     file('list.csv', `${listOf(3)}${wallet(9)},"1,000",launch party\n${wallet(8)},8,a,b\n`)
     expect(await award(['list.csv', ...SEND, ...OWN, ...REPORT])).toMatchObject({ code: 2 })
     const rows = readReport(setting)
-    expect(rows.map(({ result_verdict }) => result_verdict)).toEqual(['awarded', 'not_sent', 'not_sent', 'invalid', 'invalid'])
+    expect(rows.map(({ result_verdict }) => result_verdict)).toEqual([
+      'awarded',
+      'not_sent',
+      'not_sent',
+      'invalid',
+      'invalid',
+    ])
     expect(rows[3]?.result_reason).toMatch(/^column xp: "1,000" has thousands separators/)
-    expect(rows[4]).toMatchObject({ address: `${wallet(8)},8,a,b`, xp: '', result_reason: expect.stringContaining('4 cells') })
+    expect(rows[4]).toMatchObject({
+      address: `${wallet(8)},8,a,b`,
+      xp: '',
+      result_reason: expect.stringContaining('4 cells'),
+    })
     const corrected = readFileSync(join(folder, 'r.csv'), 'utf8')
       .replace('"1,000"', '1000')
       .replace(`"${wallet(8)},8,a,b",,`, `${wallet(8)},8,"a,b"`)

@@ -24,12 +24,23 @@ describe('what a spreadsheet left in a cell is a mistake of its line:', () => {
     }
   })
 
-  test.each(['#1 fan', '#winner!', '#N/A-team', "'quoted'", "'s Gravenhage", '-promo-2', '+5', '@ada', 'Err:', 'err:502'])(
-    'but not the text %s',
-    (cell) => {
-      expect(parse(`address,xp,id\n${wallet(1)},1,${quoted(cell)}\n`)).toMatchObject({ problems: [], rows: [{ id: cell }] })
-    },
-  )
+  test.each([
+    '#1 fan',
+    '#winner!',
+    '#N/A-team',
+    "'quoted'",
+    "'s Gravenhage",
+    '-promo-2',
+    '+5',
+    '@ada',
+    'Err:',
+    'err:502',
+  ])('but not the text %s', (cell) => {
+    expect(parse(`address,xp,id\n${wallet(1)},1,${quoted(cell)}\n`)).toMatchObject({
+      problems: [],
+      rows: [{ id: cell }],
+    })
+  })
 
   test('but not in a column that is not used', () => {
     const list = parse(`address,xp,id,reason,note\n${wallet(1)},1,a,#N/A,=1+1\n`)
@@ -91,6 +102,9 @@ describe('--columns', () => {
     const { file, award } = await setUp()
     file('list.csv', `Wallet,wallet,xp,id\n${wallet(1)},${wallet(2)},1,a\n`)
     const ended = await award(['list.csv', '--pid', 'demo', '--yes', '--columns', 'address=Wallet'])
-    expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('names the column "wallet" twice, which --columns') })
+    expect(ended).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('names the column "wallet" twice, which --columns'),
+    })
   })
 })
