@@ -406,11 +406,11 @@ describe('a list', () => {
   test('an iterator whose next() never resolves does not delay an abort', async () => {
     const { client } = setup()
     const controller = new AbortController()
-    const rows = {
-      [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined), return: vi.fn() }),
-    }
+    const next = vi.fn(() => new Promise<never>(() => undefined))
+    const rows = { [Symbol.asyncIterator]: () => ({ next, return: vi.fn() }) }
     const run = rewardWallets(client, rows, { ledger: fileLedger(newPath()), signal: controller.signal })
-    setTimeout(() => controller.abort(), 20)
+    await expect.poll(() => next).toHaveBeenCalled()
+    controller.abort()
     expect((await stopErrorOf(run)).report.rows).toBe(0)
   })
 

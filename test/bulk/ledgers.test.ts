@@ -7,7 +7,7 @@ import { postgresLedger, postgresLedgerSchema } from 'campaign-client/bulk/postg
 import { nodeTransport } from 'campaign-client/node'
 import { Pool } from 'pg'
 import postgresJs from 'postgres'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { clientInternals } from '../../src/shared/client-internals.ts'
 import { LEDGER } from '../../src/shared/ledger-key.ts'
 import type { Database } from '../databases/database.ts'
@@ -129,9 +129,16 @@ function contract(newLedger: NewLedger): void {
       const transport = nodeTransport()
       onTestFinished(() => void transport.close())
       const nobody = { baseUrl: 'http://127.0.0.1:9/api/v1', accessToken: token, maxRetries: 0 }
-      const signal = AbortSignal.timeout(300)
       const open = newLedger()
-      const run = rewardWallets(new CampaignClient({ ...nobody, transport }), awards(1), { ledger: open(), signal })
+      const send = vi.fn(transport.send)
+      const controller = new AbortController()
+      const { signal } = controller
+      const run = rewardWallets(new CampaignClient({ ...nobody, transport: { send } }), awards(1), {
+        ledger: open(),
+        signal,
+      })
+      await expect.poll(() => send.mock.settledResults[0]?.type).toBe('rejected')
+      controller.abort()
       await run.catch(() => undefined)
       const { client } = clientOf({})
       expect((await rewardWallets(client, awards(1), { ledger: open() })).counts).toEqual(counts({ awarded: 1 }))

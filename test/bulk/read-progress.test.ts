@@ -337,11 +337,17 @@ describe('a stop', () => {
         cleaned()
       }
     }
-    setTimeout(() => client.waiting[0]?.(), 20)
+    const answerFirst = async () => {
+      await expect.poll(() => client.waiting).toHaveLength(3)
+      const [answer] = client.waiting as [() => void]
+      answer()
+    }
+    const answered = answerFirst()
     for await (const { user } of readProgress(client, list(), { concurrency: 3 })) {
       expect(user.number).toBe(0)
       break
     }
+    await answered
     expect(cleaned).toHaveBeenCalledOnce()
     expect(client.signals.map((signal) => signal?.aborted)).toEqual([true, true, true])
   })
@@ -368,21 +374,24 @@ describe('a stop', () => {
 
   test('by the signal ends a pause', async () => {
     const controller = new AbortController()
-    const client = {
-      getUserProgress: () => Promise.reject(new RateLimitError('wait', { ...init, retryAfterMs: 600_000 })),
-    }
-    const onProgress = ({ waitingMs }: ReadingProgress) => waitingMs > 0 && controller.abort('enough')
-    const run = collectUntilError(readProgress(client, users(10), { signal: controller.signal, onProgress }))
-    setTimeout(() => controller.abort('enough'), 50)
+    const limited = new RateLimitError('wait', { ...init, retryAfterMs: 600_000 })
+    const getUserProgress = vi.fn(() => Promise.reject(limited))
+    const run = collectUntilError(readProgress({ getUserProgress }, users(10), { signal: controller.signal }))
+    // The pause begins in the same turn of the event loop as the call.
+    await expect.poll(() => getUserProgress).toHaveBeenCalled()
+    await turn()
+    controller.abort('enough')
     expect((await run).error).toBe('enough')
   })
 
   test('by the signal does not wait for a list that never yields', async () => {
     const controller = new AbortController()
-    const list = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }) }
+    const next = vi.fn(() => new Promise<never>(() => undefined))
+    const list = { [Symbol.asyncIterator]: () => ({ next }) }
     const { client } = setup()
     const run = collectUntilError(readProgress(client, list, { signal: controller.signal }))
-    setTimeout(() => controller.abort('enough'), 20)
+    await expect.poll(() => next).toHaveBeenCalled()
+    controller.abort('enough')
     expect((await run).error).toBe('enough')
   })
 })

@@ -18,6 +18,7 @@ import { operation } from '../contract/operations.ts'
 import { wordsOf } from '../shared/words-of.ts'
 import { unreadableValues } from '../support/unreadable-values.ts'
 import { withFailingConnections } from './failing-connection.ts'
+import { rejection } from './fake-time.ts'
 import {
   closedAddress,
   httpServer,
@@ -546,7 +547,10 @@ describe('the body of an abandoned attempt', () => {
   test('is cancelled after a timeout, even if fetch ignores its signal', async () => {
     const { cancelled, respond } = endless()
     const client = clientOf('https://service.example/api/v1', { fetch: async () => respond(), timeoutMs: 200 })
-    expect(await errorOf(record.run(client))).toMatchObject({ code: 'timeout', outcome: 'unknown' })
+    vi.useFakeTimers()
+    const error = await rejection(record.run(client))
+    vi.useRealTimers()
+    expect(error).toMatchObject({ code: 'timeout', outcome: 'unknown' })
     await turn()
     expect(cancelled).toHaveBeenCalledOnce()
   })

@@ -1,5 +1,7 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { createServer, Server as HttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
+import { expect } from 'vitest'
 import { connectionsClosed } from '../support/connections-closed.ts'
 
 /** A request as the server received it. */
@@ -18,6 +20,8 @@ export interface LoopbackServer {
   readonly requests: readonly SeenRequest[]
   /** Accepted connections in order, including closed ones. */
   readonly sockets: readonly Socket[]
+  /** Waits until the first connection has sent a request, and has read everything that the server has sent until then. */
+  clientHasRead(): Promise<void>
   /** Waits until the clients have closed their connections, and everything that they sent has been read. */
   connectionsClosed(): Promise<void>
   /** Ends all connections. A second call does nothing. */
@@ -79,7 +83,11 @@ export const reset: Responder = (response) => {
 export const silence: Responder = () => undefined
 
 async function listen(server: Server, requests: SeenRequest[]): Promise<LoopbackServer> {
+  const isHttp = server instanceof HttpServer
   const sockets: Socket[] = []
+  const clients: Socket[] = []
+  const onClient = (message: unknown) => void clients.push((message as { socket: Socket }).socket)
+  subscribe('net.client.socket', onClient)
   server.on('connection', (socket: Socket) => {
     sockets.push(socket)
     // Tests reset connections: ignore the errors.
@@ -92,6 +100,7 @@ async function listen(server: Server, requests: SeenRequest[]): Promise<Loopback
   const { port } = server.address() as AddressInfo
   let closing: Promise<void> | undefined
   const close = (): Promise<void> => {
+    unsubscribe('net.client.socket', onClient)
     closing ??= new Promise((resolve) => {
       server.close(() => resolve())
       for (const socket of sockets) socket.destroy()
@@ -102,6 +111,12 @@ async function listen(server: Server, requests: SeenRequest[]): Promise<Loopback
     baseUrl: `http://127.0.0.1:${port}/api/v1`,
     requests,
     sockets,
+    async clientHasRead() {
+      await expect.poll(() => (isHttp ? requests.length : sockets[0]?.bytesRead)).toBeGreaterThan(0)
+      const { remotePort, bytesWritten } = sockets[0] as Socket
+      const client = clients.find(({ localPort }) => localPort === remotePort)
+      await expect.poll(() => client?.bytesRead).toBeGreaterThanOrEqual(bytesWritten)
+    },
     connectionsClosed: () => connectionsClosed(server),
     close,
     [Symbol.asyncDispose]: close,

@@ -3,7 +3,7 @@ import { CampaignClient, type CampaignError, type WriteOutcome } from 'campaign-
 import { nodeTransport } from 'campaign-client/node'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { operation } from '../contract/operations.ts'
-import { closedAddress, httpServer, reset, silence } from './loopback-server.ts'
+import { closedAddress, httpServer, reset } from './loopback-server.ts'
 
 afterEach(() => void vi.restoreAllMocks())
 
@@ -12,6 +12,8 @@ async function serving(respond: Parameters<typeof httpServer>[0]): Promise<strin
   onTestFinished(() => server.close())
   return server.baseUrl
 }
+
+const TIMEOUT_MS = 10_000
 
 /** Faults of the network. Each function returns the base URL of a service with this fault. */
 const FAULTS = {
@@ -33,7 +35,11 @@ const FAULTS = {
     }) as typeof dns.lookup)
     return 'http://service.invalid/api/v1'
   },
-  'a timeout': () => serving(silence),
+  'a timeout': () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'], shouldAdvanceTime: true })
+    onTestFinished(() => void vi.useRealTimers())
+    return serving(() => void vi.advanceTimersByTime(TIMEOUT_MS))
+  },
 } satisfies Record<string, () => Promise<string>>
 
 const OPERATIONS = {
@@ -94,7 +100,7 @@ describe.each(TABLE)('over %s, after %s,', (over, fault, { code, systemCode, out
       baseUrl,
       accessToken: 'any',
       allowInsecureHttp: true,
-      timeoutMs: fault === 'a timeout' ? 200 : 30_000,
+      timeoutMs: TIMEOUT_MS,
       maxRetries: 2,
       hooks: { onRequest },
       ...(transport && { transport }),

@@ -1,6 +1,6 @@
 import { CampaignClient, type CampaignClientOptions, ServiceError, TimeoutError } from 'campaign-client'
 import { type NodeTransport, nodeTransport } from 'campaign-client/node'
-import { afterEach, beforeEach, describe, expect, type TestContext, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { operation } from '../contract/operations.ts'
 import { wordsOf } from '../shared/words-of.ts'
 import { immediateRejection, rejection, settle } from './fake-time.ts'
@@ -56,38 +56,52 @@ describe.each([
     ['stalls in the body of a 503', () => httpServer(beginsToRespond(503))],
   ]
 
-  describe.concurrent('a slow server', () => {
-    /** Long enough for a request to reach a server of this process on a busy machine. */
-    const LIMIT_MS = 500
+  describe('a slow server', () => {
+    beforeEach(() => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    })
+    afterEach(() => {
+      vi.useRealTimers()
+    })
 
-    async function opened(start: () => Promise<LoopbackServer>, { onTestFinished }: TestContext) {
-      const slowServer = await start()
-      onTestFinished(() => slowServer.close())
-      const own = open()
-      onTestFinished(() => own?.close())
-      return { sockets: slowServer.sockets, via: { transport: own, baseUrl: slowServer.baseUrl } }
+    /** Starts a call, and lets 500 ms pass when the server has responded as far as it does. */
+    async function afterTimeout(
+      start: () => Promise<LoopbackServer>,
+      run: (via: Pick<CampaignClientOptions, 'transport' | 'baseUrl'>) => Promise<unknown>,
+    ) {
+      const { baseUrl, sockets, clientHasRead, close } = await start()
+      onTestFinished(close)
+      const transport = open()
+      onTestFinished(() => transport?.close())
+      const error = errorOf(run({ transport, baseUrl }))
+      await clientHasRead()
+      vi.advanceTimersByTime(500)
+      return { error: await error, sockets }
     }
 
-    test.for(slow)('that %s causes a timeout after timeoutMs', async ([, start], context) => {
-      const { via } = await opened(start, context)
-      const error = await errorOf(award.run(clientOf({ ...via, timeoutMs: LIMIT_MS, maxRetries: 0 })))
+    test.each(slow)('that %s causes a timeout after timeoutMs', async (_, start) => {
+      const { error } = await afterTimeout(start, (via) =>
+        award.run(clientOf({ ...via, timeoutMs: 500, maxRetries: 0 })),
+      )
       expect(error).toBeInstanceOf(TimeoutError)
       expect(error).toMatchObject({ scope: 'attempt', timeoutMs: 500, operation: 'rewardWallet', outcome: 'unknown' })
       expect((error as TimeoutError).message).toContain('500 ms')
     })
 
-    test.for(slow)('that %s causes a timeout after totalTimeoutMs', async ([, start], context) => {
-      const { via } = await opened(start, context)
+    test.each(slow)('that %s causes a timeout after totalTimeoutMs', async (_, start) => {
       const onRequest = vi.fn()
-      const error = await errorOf(read.run(clientOf({ ...via, totalTimeoutMs: LIMIT_MS, hooks: { onRequest } })))
+      const { error } = await afterTimeout(start, (via) =>
+        read.run(clientOf({ ...via, totalTimeoutMs: 500, hooks: { onRequest } })),
+      )
       expect(error).toMatchObject({ code: 'timeout', scope: 'total', timeoutMs: 500 })
       expect(onRequest).toHaveBeenCalledOnce()
     })
 
-    test.for(slow)('that %s has its connection closed', async ([, start], context) => {
-      const { via, sockets } = await opened(start, context)
-      await errorOf(read.run(clientOf({ ...via, timeoutMs: LIMIT_MS, maxRetries: 0 })))
-      await context.expect.poll(() => sockets[0]?.destroyed).toBe(true)
+    test.each(slow)('that %s has its connection closed', async (_, start) => {
+      const { sockets } = await afterTimeout(start, (via) =>
+        read.run(clientOf({ ...via, timeoutMs: 500, maxRetries: 0 })),
+      )
+      await expect.poll(() => sockets[0]?.destroyed).toBe(true)
     })
   })
 
@@ -104,11 +118,14 @@ describe.each([
     })
 
     test('that is slow at first causes a second attempt', async () => {
-      vi.spyOn(Math, 'random').mockReturnValue(0)
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'], shouldAdvanceTime: true })
       server = await httpServer(sendsByteByByte, (response) => response.end(JSON.stringify(envelope)))
-      expect(await read.run(clientOf({ transport, baseUrl: server.baseUrl, timeoutMs: 1_000 }))).toEqual(read.data)
+      const call = read.run(clientOf({ transport, baseUrl: server.baseUrl }))
+      await server.clientHasRead()
+      vi.advanceTimersByTime(10_000)
+      expect(await call).toEqual(read.data)
       expect(server.requests).toHaveLength(2)
-      vi.restoreAllMocks()
+      vi.useRealTimers()
     })
 
     test('of several megabytes is read completely', async () => {

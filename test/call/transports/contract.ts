@@ -463,8 +463,7 @@ export function transportContract(
         const controller = new AbortController()
         const reason = new Error('enough')
         const sending = write(server.baseUrl, controller.signal).catch((error: unknown) => error)
-        await expect.poll(() => server.sockets).toHaveLength(1)
-        await new Promise((resolve) => setTimeout(resolve, 20))
+        await server.clientHasRead()
         controller.abort(reason)
         expect(await sending).toBe(reason)
         await expect.poll(() => server.sockets[0]?.destroyed).toBe(true)
@@ -474,6 +473,7 @@ export function transportContract(
         const server = await started(httpServer(json(DATA)))
         const reason = new Error('enough')
         expect(await write(server.baseUrl, AbortSignal.abort(reason)).catch((error: unknown) => error)).toBe(reason)
+        await server.connectionsClosed()
         expect(server.requests).toHaveLength(0)
       })
 
