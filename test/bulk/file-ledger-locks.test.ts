@@ -7,6 +7,7 @@ import { createCampaignService } from 'campaign-client/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { LEDGER } from '../../src/shared/ledger-key.ts'
 import { compiled } from '../support/compiled.ts'
+import { socketsRead } from '../support/connections-closed.ts'
 import { findProgram } from '../support/server-process.ts'
 import { awards, counts, entriesOf, holdCalls, newPath, setup, temporaryFolder } from './fixtures.ts'
 import { RunProcess } from './run-process.ts'
@@ -41,6 +42,7 @@ async function expectOtherProcessRefused(path: string): Promise<void> {
     name: 'ConfigurationError',
     message: expect.stringContaining(IN_USE),
   })
+  await socketsRead()
   expect(service.requests).toEqual([])
 }
 

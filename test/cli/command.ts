@@ -10,8 +10,9 @@ import { pathTo } from '../../scripts/repository.ts'
 import { run as runCommand } from '../../src/cli/run.ts'
 import { Semaphore } from '../../src/shared/semaphore.ts'
 import { command, consolePage } from '../../tsup.config.ts'
+import { socketsRead } from '../support/connections-closed.ts'
 
-/** The result of a command. */
+/** The result of a command. Everything that the command sent to services of this process has arrived. */
 export interface Ended {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
@@ -70,6 +71,7 @@ async function runHere(args: readonly string[], { env = {}, cwd = tmpdir() }: Ru
   process.chdir(cwd)
   try {
     const code = await runCommand(args, { env, stdout: streamTo('stdout'), stderr: streamTo('stderr') })
+    await socketsRead()
     return { code, signal: null, ...output }
   } finally {
     process.chdir(before)
@@ -123,7 +125,7 @@ function launch(
   if (!keepsInput) child.stdin.end(input)
   const ended = new Promise<Ended>((resolve) => {
     child.on('close', (code, signal) => {
-      resolve({ code, signal, ...output })
+      void socketsRead().then(() => resolve({ code, signal, ...output }))
     })
   })
   return {
