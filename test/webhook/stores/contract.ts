@@ -6,7 +6,7 @@ import { claimed, freshKey, waitOnStoreClock } from './store-clock.ts'
 /** Longer than any test. */
 const LONG = 60_000
 /** Short enough to wait for, and long enough for a few calls on a busy machine. */
-const SHORT = 750
+const SHORT = 3_000
 
 /**
  * The tests of the `DeliveryStore` contract, for every store.

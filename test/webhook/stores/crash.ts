@@ -11,8 +11,11 @@ import { type CrashClient, type CrashTask, openCrashStore } from './crash-store.
 
 const CHILD = 'test/webhook/stores/crash-child.ts'
 
-/** Long enough to check the store between a crash and the end of the lease, even on a busy machine. */
-const LEASE_MS = 3_000
+/**
+ * The lease of the process that is stopped or killed. Long enough to check the store between a crash and the end of the
+ * lease, even on a busy machine.
+ */
+const LEASE_MS = 5_000
 
 type Step = Record<string, unknown>
 
@@ -99,7 +102,6 @@ export function crashContract(
       endpoint: task.endpoint,
       secret: task.secret,
       store: local.store,
-      leaseMs: LEASE_MS,
       handle: (_event, { key }) => local.apply(key, async () => undefined),
       onError: (error) => errors.push(error),
     })
@@ -211,7 +213,7 @@ export function crashContract(
       const nextAttempt = attemptWhenFree(attempt).finally(() => {
         ended = true
       })
-      await wait(LEASE_MS * 1.5)
+      await wait(LEASE_MS + 1_000)
       expect(ended).toBe(false)
       expect(await timesApplied()).toBe(0)
       await process.kill()
@@ -224,7 +226,7 @@ export function crashContract(
         const { process, attempt, timesApplied } = await startHalted('applying', context)
         process.signal('SIGSTOP')
         const nextAttempt = attemptWhenFree(attempt)
-        await wait(LEASE_MS * 1.5)
+        await wait(LEASE_MS + 1_000)
         process.signal('SIGCONT')
         process.signal('SIGUSR2')
         expect(await process.step({ ran: true })).toBeDefined()

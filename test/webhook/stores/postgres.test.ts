@@ -110,7 +110,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
           await own.end()
         }
         expect(uncaught).toEqual([])
-      }, 60_000)
+      }, 240_000)
 
       test('tx cannot be released to the pool inside the transaction', async () => {
         const key = freshKey()

@@ -195,12 +195,12 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
         endpoint: randomUUID(),
         secret: SECRET,
         store,
-        leaseMs: 2500,
+        leaseMs: 8_000,
         deadlineMs: 60_000,
         onError: (error) => errors.push(error),
         handle: async (_event, { key }) => {
           await store.runOnce(key, async (tx) => {
-            await database().query(tx, 'SELECT 1 AS n FROM pg_sleep(0.35)')
+            await database().query(tx, 'SELECT 1 AS n FROM pg_sleep(1)')
             await apply(tx, key)
           })
           applied.push(key)

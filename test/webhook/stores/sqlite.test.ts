@@ -387,7 +387,7 @@ describe('the file of sqliteStore', () => {
 
     test('the receiver responds with 503 when its deadline is over, and handles the message afterwards', async () => {
       const { store, other } = await lockedStore()
-      const { receiver, handled } = observedReceiver({ store, deadlineMs: 100 })
+      const { receiver, handled } = observedReceiver({ store, deadlineMs: 1_500 })
       const message = activity()
       expect((await receiver.fetch(deliveryOf(message))).status).toBe(503)
       expect(handled).toHaveLength(0)

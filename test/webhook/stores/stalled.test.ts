@@ -252,11 +252,11 @@ describe.skipIf(skipsWithout(redis.name, redis.missingPrivate))('a Redis client 
     async (_, open) => {
       const { store, close } = await open(service.url)
       onTestFinished(async () => void (await close()))
-      const { receiver, handled, rejections } = observedReceiver({ store, deadlineMs: 200, leaseMs: 20_000 })
+      const { receiver, handled, rejections } = observedReceiver({ store, deadlineMs: 1_500, leaseMs: 20_000 })
       const messages = Array.from({ length: 10 }, () => activity())
       const deliver = () => Promise.all(messages.map((message) => receiver.fetch(deliveryOf(message))))
-      // Longer than the time limits of the client.
-      await admin.client('PAUSE', 5 * SOCKET_TIMEOUT_MS)
+      // Longer than the deadline and the time limits of the client, even on a busy machine.
+      await admin.client('PAUSE', 6_000)
       for (const { status } of await deliver()) expect(status).toBe(503)
       expect(handled).toEqual([])
       expect(new Set(rejections.map(({ reason }) => reason))).toEqual(new Set(['store_unavailable']))
