@@ -26,8 +26,8 @@ export const cyan = styled('cyan')
 export const plainLine = (parts: readonly Part[]): string =>
   parts.map((part) => toVisible(typeof part === 'object' ? part.text : String(part))).join('')
 
-/** The version of the `--json` format. Increase it when a field is renamed or removed. */
-export const JSON_VERSION = 1
+/** The version of the `--json` format of all commands. Increase it when a field changes its name or its meaning. */
+export const JSON_VERSION = 2
 
 /** Standard output or standard error, written line by line. */
 class Channel {

@@ -26,8 +26,15 @@ import {
  * | `base64_body` | body: base64 that was not decoded, as from API gateways |
  * | `wrong_charset` | body: its bytes were not decoded as UTF-8 |
  * | `stripped_newline`, `added_newline` | body: a line break or white space at its end was removed or added |
+ * | `stripped_bom`, `added_bom` | body: a byte order mark (U+FEFF) at its start was removed or added |
  * | `secret_whitespace` | secret: it starts or ends with white space |
  * | `quoted_secret` | secret: it is inside quotation marks |
+ * | `secret_comment` | secret: a comment follows it, as in `secret # production` |
+ * | `secret_assignment` | secret: the name of its variable precedes it, as in `NAME=secret` |
+ * | `invisible_characters` | secret: it contains invisible characters such as U+200B |
+ * | `base64_secret` | secret: it is base64 of the secret |
+ * | `decoded_secret` | secret: it was decoded from base64 or hexadecimal digits |
+ * | `sender_secret_newline` | secret: the sender's secret ends with a line break |
  * | `other_secret_matches` | secret: the message is signed with a later secret of the list |
  * | `unexplained` | no known cause |
  */
@@ -80,10 +87,16 @@ export function diagnoseWebhook(secret: WebhookSecret, rawBody: RawBody, header:
 /** Diagnoses a header without its body. */
 export const diagnoseHeader = (header: unknown): Finding[] => readHeader(header).codes.map(finding)
 
-/** A body that may have been signed, and the code that explains why the received body differs from it. */
+/** A body that may have been signed, and the codes that explain why the received body differs from it. */
 interface BodyVariant {
-  code?: FindingCode
+  codes: FindingCode[]
   body: string | Uint8Array
+}
+
+/** A secret that the sender may have used, and the codes that explain why the given secret differs from it. */
+interface SecretVariant {
+  codes: FindingCode[]
+  key: WebhookKey
 }
 
 /** Reads the signature, even in formats that the service does not send. Never used to accept a message. */
@@ -123,7 +136,7 @@ function findCause(
   let fewest: FindingCode[] | undefined
   for (const variant of body === undefined ? serializations(given, 'parsed_body') : bodyVariants(body)) {
     for (const { codes, key } of secrets) {
-      const allCodes = variant.code === undefined ? codes : [variant.code, ...codes]
+      const allCodes = [...variant.codes, ...codes]
       if (fewest !== undefined && allCodes.length >= fewest.length) continue
       if (hmacSha256Hex(key, variant.body) === digits) fewest = allCodes
     }
@@ -131,18 +144,26 @@ function findCause(
   return fewest
 }
 
+/** The byte order mark. Editors on Windows write it at the start of a file, and decoders of UTF-8 remove it. */
+const BOM = '\ufeff'
+
 /** Yields the bodies that may have been signed, first the body itself. */
 function* bodyVariants(body: string | Uint8Array): Generator<BodyVariant> {
-  yield { body }
+  yield { codes: [], body }
   const text = toText(body)
   if (text === undefined) return
-  yield { code: 'stripped_newline', body: `${text}\n` }
-  yield { code: 'stripped_newline', body: `${text}\r\n` }
-  yield { code: 'added_newline', body: text.trimEnd() }
+  yield { codes: ['stripped_newline'], body: `${text}\n` }
+  yield { codes: ['stripped_newline'], body: `${text}\r\n` }
+  yield { codes: ['added_newline'], body: text.trimEnd() }
   const latin1 = fromLatin1(text)
-  if (latin1) yield { code: 'wrong_charset', body: latin1 }
+  if (latin1) yield { codes: ['wrong_charset'], body: latin1 }
   const decoded = fromBase64(text.trimEnd())
-  if (decoded) yield { code: 'base64_body', body: decoded }
+  if (decoded) yield { codes: ['base64_body'], body: decoded }
+  if (text.startsWith(BOM)) {
+    for (const { codes, body } of bodyVariants(text.slice(BOM.length))) yield { codes: ['added_bom', ...codes], body }
+  } else {
+    yield { codes: ['stripped_bom'], body: BOM + text }
+  }
   let parsed: unknown
   try {
     parsed = JSON.parse(text)
@@ -162,7 +183,7 @@ function* serializations(value: unknown, code: FindingCode): Generator<BodyVaria
       // The value has a cycle, a bigint, or too many levels.
     }
     if (text === undefined) return
-    for (const writeEscapes of ESCAPES) yield { code, body: writeEscapes(text) }
+    for (const writeEscapes of ESCAPES) yield { codes: [code], body: writeEscapes(text) }
   }
 }
 
@@ -200,17 +221,46 @@ const ESCAPES: readonly ((text: string) => string)[] = [
   (text) => `${escapeHtml(text)}\n`,
 ]
 
-/** Returns the secret as given, and without surrounding white space and quotation marks. */
-function secretVariants(key: WebhookKey, baseCodes: FindingCode[]): { codes: FindingCode[]; key: WebhookKey }[] {
-  const text = toText(key) ?? ''
-  const trimmed = text.trim()
-  const bare = trimmed.replace(/^(["'`])(.+)\1$/s, '$2')
-  const codes: FindingCode[] = []
-  if (trimmed !== text) codes.push('secret_whitespace')
-  if (bare !== trimmed) codes.push('quoted_secret')
-  const asGiven = { codes: baseCodes, key }
-  return codes.length > 0 && bare !== '' ? [asGiven, { codes: [...codes, ...baseCodes], key: bare }] : [asGiven]
+/** What configuration files, shells and editors add to a secret. Each function removes one addition. */
+const CLEANUPS: readonly [FindingCode, (secret: string) => string][] = [
+  ['secret_whitespace', (secret) => secret.trim()],
+  ['secret_assignment', (secret) => secret.replace(/^\s*(?:export\s+)?[a-z_]\w*\s*[=:]\s*/i, '')],
+  ['secret_comment', (secret) => secret.replace(/\s+#.*$/s, '')],
+  ['quoted_secret', (secret) => secret.replace(/^(["'`])(.+)\1$/s, '$2')],
+  ['invisible_characters', (secret) => secret.replace(/\p{Cf}/gu, '')],
+  ['base64_secret', (secret) => toText(fromBase64(secret)) ?? secret],
+]
+
+/** Returns the secrets that the sender may have used, first the secret as given. */
+function secretVariants(key: WebhookKey, baseCodes: FindingCode[]): SecretVariant[] {
+  const bytes = typeof key === 'string' ? new TextEncoder().encode(key) : key
+  const variants: SecretVariant[] = [
+    { codes: [], key },
+    { codes: ['sender_secret_newline'], key: withEnd(bytes, '\n') },
+    { codes: ['sender_secret_newline'], key: withEnd(bytes, '\r\n') },
+    { codes: ['decoded_secret'], key: toHex(bytes) },
+    { codes: ['decoded_secret'], key: toBase64(bytes) },
+    ...cleanSecrets(toText(key) ?? ''),
+  ]
+  return variants.map((variant) => ({ ...variant, codes: [...variant.codes, ...baseCodes] }))
 }
+
+/** Returns the secret without each combination of additions, first those with the fewest codes. */
+function cleanSecrets(secret: string): SecretVariant[] {
+  const codesOf = new Map<string, FindingCode[]>([[secret, []]])
+  // Visits the elements that the loop adds, too.
+  for (const [text, codes] of codesOf) {
+    for (const [code, clean] of CLEANUPS) {
+      const cleaned = clean(text)
+      if (cleaned !== '' && !codesOf.has(cleaned)) codesOf.set(cleaned, [...new Set([...codes, code])])
+    }
+  }
+  codesOf.delete(secret)
+  return [...codesOf].map(([key, codes]) => ({ codes, key }))
+}
+
+const withEnd = (bytes: Uint8Array, end: string): Uint8Array =>
+  Uint8Array.of(...bytes, ...new TextEncoder().encode(end))
 
 /** Decodes UTF-8. Returns `undefined` when the bytes are not UTF-8. */
 function toText(data: string | Uint8Array | undefined): string | undefined {
@@ -236,6 +286,8 @@ function fromBase64(text: string): Uint8Array | undefined {
     return undefined
   }
 }
+
+const toBase64 = (bytes: Uint8Array): string => btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
 
 const toHex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 
@@ -270,10 +322,32 @@ const MESSAGES = {
   stripped_newline: 'The line break at the end of the body was removed. The signature covers it: do not trim the body.',
   added_newline:
     'The body ends with white space that was not signed. Do not add any: editors and echo add a line break to a file.',
+  stripped_bom:
+    'The byte order mark at the start of the body was removed, as decoders of UTF-8 do. The signature covers it: pass the ' +
+    'bytes as they arrived (fetch handlers: await request.arrayBuffer() instead of text()).',
+  added_bom:
+    'The body starts with a byte order mark (U+FEFF) that was not signed. Editors write it: pass the bytes as they arrived, ' +
+    'or save the file as UTF-8 without BOM.',
   secret_whitespace:
     'The secret starts or ends with white space, such as the line break at the end of a file. Remove it where the ' +
     'secret is stored, or trim the secret after reading it.',
   quoted_secret: 'The secret is inside quotation marks. Remove them where it is stored.',
+  secret_comment:
+    'A comment follows the secret, as in "secret # production". Many programs that read env files keep it as part of the ' +
+    'value: remove it, or move it to a line of its own.',
+  secret_assignment:
+    'The secret starts with the name of its variable, as in "NAME=secret". Remove everything up to the equals sign.',
+  invisible_characters:
+    'The secret contains an invisible character, such as a zero-width space (U+200B). Documents and chats add it: remove ' +
+    'it, or copy the secret from the admin panel again and check its length.',
+  base64_secret:
+    'The secret is base64 of the secret, as in the "data" of a Kubernetes Secret. Decode it where it is stored, or use ' +
+    '"stringData".',
+  decoded_secret:
+    'The secret was decoded from base64 or hexadecimal digits. The service uses the text itself as the key: pass the text.',
+  sender_secret_newline:
+    "The sender's secret ends with a line break, as the content of a file does. Remove it where the sender reads the " +
+    'secret, or register the webhook again without it.',
   other_secret_matches:
     'The message is not signed with the first secret of the list, but with a later one. Pass the whole list wherever ' +
     'you verify.',

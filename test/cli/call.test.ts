@@ -25,7 +25,7 @@ test('with --json the result is one line with a version', async () => {
   const { env } = await listeningService()
   const ended = await run(['--json', 'call', 'getCampaignPoints', '--pid', 'demo'], { env })
   expect(ended.stdout.trimEnd().split('\n')).toHaveLength(1)
-  expect(jsonOf(ended)).toMatchObject({ version: 1, data: { id: 'demo' } })
+  expect(jsonOf(ended)).toMatchObject({ version: 2, data: { id: 'demo' } })
 })
 
 test('prints nothing for a method without data; with --json, an object without data', async () => {
@@ -34,7 +34,7 @@ test('prints nothing for a method without data; with --json, an object without d
   expect(words).toMatchObject({ code: 0, stdout: '', stderr: '' })
   expect(service.state.awards).toMatchObject([AWARD])
   const json = await run(['call', 'rewardWallet', ...flagsOf({ ...AWARD, id: 'other' }), '--json'], { env })
-  expect(json).toMatchObject({ code: 0, stdout: '{"version":1}\n' })
+  expect(json).toMatchObject({ code: 0, stdout: '{"version":2}\n' })
 })
 
 test.each(Object.keys(endpoints))('%s has a flag for each argument, except for secrets', async (operation) => {
@@ -295,7 +295,7 @@ describe('exit codes', () => {
     const { env } = await listeningService({ tokens: ['another'] })
     const ended = await run(['call', 'getCampaignInfo', '--pid', 'demo', '--json'], { env })
     expect(ended.code).toBe(3)
-    expect(jsonOf(ended)).toMatchObject({ version: 1, error: { code: 'unauthorized', exitCode: 3 } })
+    expect(jsonOf(ended)).toMatchObject({ version: 2, error: { code: 'unauthorized', exitCode: 3 } })
     expect(ended.stderr).toContain('CAMPAIGN_ACCESS_TOKEN')
   })
 

@@ -50,7 +50,7 @@ test('with --json, prints the URL as JSON and ends with 0 after SIGTERM', async 
   const running = await start(['dev', '--port', '0', '--json', '--quiet'])
   const [line] = await running.until('stdout', /.*\n/)
   const { url } = JSON.parse(line)
-  expect(JSON.parse(line)).toEqual({ version: 1, url, baseUrl: `${url}api/v1` })
+  expect(JSON.parse(line)).toEqual({ version: 2, url, baseUrl: `${url}api/v1` })
   running.child.kill('SIGTERM')
   expect(await running.ended).toMatchObject({ code: 0, signal: null })
 })

@@ -75,7 +75,7 @@ test('writes to a file, and reports it with --json', async () => {
   const { env } = await listeningService()
   const file = join(scratchFolder(), 'campaign.ts')
   const ended = await run(['types', 'demo', '--out', file, '--json'], { env })
-  expect(jsonOf(ended)).toEqual({ version: 1, pid: 'demo', tasks: 5, quests: 2, file })
+  expect(jsonOf(ended)).toEqual({ version: 2, pid: 'demo', tasks: 5, quests: 2, file })
   expect(ended.stderr).toContain(`wrote ${file}`)
   expect(readFileSync(file, 'utf8')).toBe((await run(['types', 'demo'], { env })).stdout)
 })

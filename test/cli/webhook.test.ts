@@ -1,10 +1,13 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
-import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
+import { createServer as createHttp2Server, createSecureServer as createSecureHttp2Server } from 'node:http2'
+import { createServer as createTlsServer } from 'node:https'
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { createWebhookReceiver, parseWebhook, signWebhook, verifyWebhook } from 'campaign-client/webhook'
 import { afterEach, describe, expect, test } from 'vitest'
+import { TestAuthority } from '../node/certificates.ts'
 import { freePort } from '../support/server-process.ts'
 import { jsonOf, type Running, run, runProcess, scratchFolder, start } from './command.ts'
 
@@ -90,10 +93,10 @@ describe('send', () => {
     const args = ['--set', 'event.data.xp=70', '--set', 'user=grace', '--set', 'team=null', '--id', 'message-1']
     const ended = await run(['webhook', 'send', url, ...args, '--json'], { env })
     expect(jsonOf(ended)).toMatchObject({
-      version: 1,
+      version: 2,
       sent: 1,
       asExpected: 1,
-      answers: [{ id: 'message-1', status: 200 }],
+      response: [{ id: 'message-1', status: 200 }],
     })
     expect(payloadOf(received[0] as Received)).toMatchObject({
       id: 'message-1',
@@ -135,7 +138,8 @@ describe('send', () => {
     const verifying = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
     const { url: accepting, received } = await endpoint()
     for (const flag of ['--wrong-signature', '--unsigned']) {
-      expect(await run(['webhook', 'send', verifying, flag], { env })).toMatchObject({ code: 0 })
+      const refused = await run(['webhook', 'send', verifying, flag], { env })
+      expect(refused).toMatchObject({ code: 0, stdout: expect.stringMatching(/^401 .* as expected /) })
       const accepted = await run(['webhook', 'send', accepting, flag, '--json'])
       expect(accepted.code).toBe(1)
       expect(jsonOf(accepted)).toMatchObject({ sent: 1, error: { code: 'forgery_accepted' } })
@@ -157,10 +161,16 @@ describe('send', () => {
   })
 
   test.each([
+    [400, 'cannot read the message'],
     [401, 'has another secret than CAMPAIGN_WEBHOOK_SECRET'],
+    [403, 'exempt the route'],
     [404, 'has no route with this path'],
+    [408, 'did not arrive within deadlineMs'],
+    [410, 'the route was removed'],
     [413, 'is larger than the limit'],
     [500, 'the handler threw'],
+    [502, 'a proxy got no valid response from the receiver'],
+    [504, 'a proxy got no response from the receiver in time'],
   ])('says what a %i of the receiver usually means', async (status, advice) => {
     const { url } = await endpoint(() => ({ status }))
     const { code, stderr } = await run(['webhook', 'send', url], { env })
@@ -168,12 +178,83 @@ describe('send', () => {
     expect(stderr).toContain(`unexpected status ${status}`)
   })
 
+  test.each(['https://example.com/hooks/', '/login'])(
+    'shows where a redirect leads, and says that it is not followed (%s)',
+    async (location) => {
+      const url = await rawEndpoint((socket) =>
+        socket.end(`HTTP/1.1 308 Moved\r\nLocation: ${location}\r\nContent-Length: 0\r\n\r\n`),
+      )
+      const { code, stdout, stderr } = await run(['webhook', 'send', url], { env })
+      expect(code).toBe(1)
+      expect(stdout).toContain(`308  (empty response)  → ${location}`)
+      expect(stderr).toContain(`the receiver redirects to ${location}. This command does not follow redirects`)
+      const json = await run(['webhook', 'send', url, '--json'], { env })
+      expect(jsonOf(json)).toMatchObject({ response: [{ status: 308, location }] })
+    },
+  )
+
+  test('says "as expected" for an expected status only', async () => {
+    const { url } = await endpoint(() => ({ status: 500 }))
+    expect((await run(['webhook', 'send', url, '--expect', '500'], { env })).stdout).toContain('as expected')
+    expect((await run(['webhook', 'send', url, '--wrong-signature'])).stdout).not.toContain('as expected')
+    const { url: accepting } = await endpoint()
+    expect((await run(['webhook', 'send', accepting], { env })).stdout).not.toContain('as expected')
+  })
+
+  describe('says what is wrong with the connection', () => {
+    async function listening(server: Server): Promise<number> {
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      closers.push(() => server.close())
+      return (server.address() as AddressInfo).port
+    }
+
+    const servers: [name: string, advice: string, url: () => Promise<string>][] = [
+      [
+        'a certificate of an unknown authority',
+        'set NODE_EXTRA_CA_CERTS to the PEM file',
+        async () => {
+          const authority = await TestAuthority.create()
+          return `https://localhost:${await listening(createTlsServer(await authority.issue('localhost')))}/`
+        },
+      ],
+      [
+        'a port without TLS',
+        'the port does not speak TLS: use http://',
+        async () => `https://127.0.0.1:${await listening(createServer())}/`,
+      ],
+      [
+        'a receiver with HTTP/2 only, without TLS',
+        'the receiver accepts HTTP/2 only',
+        async () => `http://127.0.0.1:${await listening(createHttp2Server())}/`,
+      ],
+    ]
+
+    test.each(servers)('%s', async (_, advice, url) => {
+      const ended = await run(['webhook', 'send', await url(), '--json'], { env })
+      expect(ended.code).toBe(4)
+      expect(jsonOf(ended)).toMatchObject({
+        response: [{ advice: expect.stringContaining(advice) }],
+        error: { code: 'network', advice: expect.stringContaining(advice) },
+      })
+    })
+
+    test('a trusted receiver with HTTP/2 only', async () => {
+      const authority = await TestAuthority.create()
+      const port = await listening(createSecureHttp2Server(await authority.issue('localhost')))
+      const file = join(scratchFolder(), 'authority.pem')
+      writeFileSync(file, authority.cert)
+      const trusting = { ...env, NODE_EXTRA_CA_CERTS: file }
+      const ended = await runProcess(['webhook', 'send', `https://localhost:${port}/`], { env: trusting })
+      expect(ended).toMatchObject({ code: 4, stderr: expect.stringContaining('the receiver accepts HTTP/2 only') })
+    })
+  })
+
   test('prints the fields of the message that a receiver reports as issues', async () => {
     const { url } = await endpoint()
     const args = ['webhook', 'send', url, '--set', 'event.data.xp="70"']
     const [words, json] = await Promise.all([run(args, { env }), run([...args, '--json'], { env })])
     expect(words.stdout).toMatch(/^ +unexpected shape {2}event\.data\.xp: /m)
-    expect(jsonOf(json)).toMatchObject({ answers: [{ issues: [{ path: ['event', 'data', 'xp'] }] }] })
+    expect(jsonOf(json)).toMatchObject({ response: [{ issues: [{ path: ['event', 'data', 'xp'] }] }] })
     expect((await run(['webhook', 'send', url], { env })).stdout).not.toContain('unexpected shape')
   })
 
@@ -192,7 +273,7 @@ describe('send', () => {
     expect(jsonOf(ended)).toMatchObject({
       sent: 1,
       asExpected: 0,
-      answers: [status === undefined ? { error: words } : { status }],
+      response: [status === undefined ? { error: words } : { status }],
       error: { code: status === undefined ? 'network' : 'unexpected_status' },
     })
   })
@@ -208,12 +289,12 @@ describe('send', () => {
     const silent = await rawEndpoint(() => undefined)
     const none = await run(['webhook', 'send', silent, ...args], { env })
     expect(none.code).toBe(4)
-    expect(jsonOf(none)).toMatchObject({ answers: [{ error: 'no response within 200 ms' }] })
+    expect(jsonOf(none)).toMatchObject({ response: [{ error: 'no response within 200 ms' }] })
 
     const endless = await rawEndpoint((socket) => socket.write('HTTP/1.1 200 OK\r\n\r\nthe beginning'))
     const begun = await run(['webhook', 'send', endless, ...args], { env })
     expect(begun.code).toBe(0)
-    expect(jsonOf(begun)).toMatchObject({ answers: [{ status: 200, text: 'the beginning' }] })
+    expect(jsonOf(begun)).toMatchObject({ response: [{ status: 200, text: 'the beginning' }] })
   })
 
   test.each(['SIGINT', 'SIGTERM'] as const)('%s prints the responses so far and ends by the signal', async (signal) => {
@@ -223,7 +304,7 @@ describe('send', () => {
     running.child.kill(signal)
     const ended = await running.ended
     expect(ended.signal).toBe(signal)
-    expect(jsonOf(ended)).toMatchObject({ sent: 2, answers: [{ status: 200 }, { error: 'interrupted' }] })
+    expect(jsonOf(ended)).toMatchObject({ sent: 2, response: [{ status: 200 }, { error: 'interrupted' }] })
     expect(received).toHaveLength(2)
   })
 
@@ -232,7 +313,7 @@ describe('send', () => {
     const args = ['--timeout', '200', '--json']
     const ended = await runProcess(['webhook', 'send', 'https://endpoint.invalid/', ...args], { env: proxied })
     expect(ended.code).toBe(4)
-    expect(jsonOf(ended)).toMatchObject({ answers: [{ error: 'no response within 200 ms' }] })
+    expect(jsonOf(ended)).toMatchObject({ response: [{ error: 'no response within 200 ms' }] })
   })
 
   test.each([
@@ -279,7 +360,7 @@ describe('verify and diagnose', () => {
     expect(await runBoth('verify', BODY, signature)).toMatchObject({
       code: 0,
       words: expect.stringContaining('right'),
-      json: { version: 1, valid: true, id: '1', kind: 'unknown' },
+      json: { version: 2, valid: true, id: '1', kind: 'unknown' },
     })
     expect(await runBoth('diagnose', BODY, signature)).toMatchObject({ code: 0, json: { matches: true, findings: [] } })
     const odd = '{"id":"1","scope":"user_activity","event":{"type":"quest_completed"}}'
@@ -307,6 +388,7 @@ describe('verify and diagnose', () => {
   test.each([
     ['another secret', BODY, signWebhook('another', BODY), 'signature_mismatch', 'unexplained'],
     ['an extra line break', `${BODY}\n`, signWebhook(SECRET, BODY), 'signature_mismatch', 'added_newline'],
+    ['a byte order mark', `\ufeff${BODY}`, signWebhook(SECRET, BODY), 'signature_mismatch', 'added_bom'],
     ['a prefix', BODY, `sha256=${signWebhook(SECRET, BODY)}`, 'malformed_signature', 'prefixed_signature'],
     ['an empty signature', BODY, '', 'missing_signature', 'missing_signature'],
   ])('refuse a wrong signature: %s', async (_, body, signature, reason, finding) => {
@@ -347,10 +429,10 @@ describe('listen', () => {
       .split('\n')
       .map((line) => JSON.parse(line))
     expect(lines).toMatchObject([
-      { version: 1, message: { path: '/a', body, examined: { valid: true, id: '1\u001b[31m' }, answered: 200 } },
-      { message: { path: '/b', examined: { valid: false, reason: 'signature_mismatch' }, answered: 401 } },
-      { message: { path: '/c', examined: { valid: false, reason: 'missing_signature' }, answered: 401 } },
-      { version: 1, received: 3, verified: 1, wrong: 2 },
+      { version: 2, message: { path: '/a', body, examined: { valid: true, id: '1\u001b[31m' }, status: 200 } },
+      { message: { path: '/b', examined: { valid: false, reason: 'signature_mismatch' }, status: 401 } },
+      { message: { path: '/c', examined: { valid: false, reason: 'missing_signature' }, status: 401 } },
+      { version: 2, received: 3, verified: 1, wrong: 2 },
     ])
     expect(ended.stdout).not.toContain('\u001b')
   })

@@ -17,8 +17,14 @@ export interface EndedRun {
   readonly isInDoubt: boolean
 }
 
-/** The report for `--json` and report files. Each problem has the line number of its row. */
-export const reportFields = ({ problems, ...report }: AwardReport, { list }: Plan): Record<string, unknown> => ({
+/**
+ * The report for `--json` and report files, without its own version: the command has another. Each problem has the line
+ * number of its row.
+ */
+export const reportFields = (
+  { problems, version: _, ...report }: AwardReport,
+  { list }: Plan,
+): Record<string, unknown> => ({
   ...report,
   problems: byRow(problems).map(({ index, ...problem }) => ({ line: list.rows[index]?.line, ...problem })),
 })

@@ -118,7 +118,7 @@ async function makeFolder(folder: string): Promise<void> {
 }
 
 function show(message: Received, { body: showsBody }: ListenFlags, output: Output): void {
-  const { at, path, examined, findings = [], forwarded, answered, saved, body } = message
+  const { at, path, examined, findings = [], forwarded, status, saved, body } = message
   const { out } = output
   if (output.json) {
     const { unsaved: _, ...fields } = message
@@ -126,21 +126,22 @@ function show(message: Received, { body: showsBody }: ListenFlags, output: Outpu
     return
   }
   const indent = ' '.repeat(10)
-  out.line(dim(at.slice(11, 19)), '  ', ...verificationParts(examined), dim(`  ${path}  → ${answered}`))
+  out.line(dim(at.slice(11, 19)), '  ', ...verificationParts(examined), dim(`  ${path}  → ${status}`))
   if (examined?.valid && examined.reason) {
     out.line(indent, yellow(`the body is not a webhook message: ${examined.reason}`))
   }
   for (const parts of issueLines(examined?.issues)) out.line(indent, ...parts)
   for (const finding of findings) out.line(indent, yellow(finding.code), '  ', finding.message)
   if (forwarded) {
-    const { status, error, text, ms } = forwarded
+    const { error, advice, text, ms } = forwarded
     out.line(
       indent,
       'forwarded  ',
-      error ? red(error) : cyan(String(status)),
+      error ? red(error) : cyan(String(forwarded.status)),
       `  ${text.slice(0, 200)}`,
       dim(`  ${ms} ms`),
     )
+    if (advice) out.line(indent, dim('↳ '), advice)
   }
   if (saved !== undefined) out.line(indent, dim('saved  '), saved)
   if (showsBody) out.write(`${indented(body)}\n`)
@@ -172,10 +173,12 @@ interface Received {
     readonly contentType?: string
     readonly text: string
     readonly error?: string
+    /** What to do about the error. */
+    readonly advice?: string
     readonly ms: number
   }
   /** The status of the response to the sender. */
-  readonly answered: number
+  readonly status: number
   /** The file with the body, in the folder of `--save`. */
   readonly saved?: string
   /** Why the message could not be saved. */
@@ -199,7 +202,7 @@ const FORWARD_TIMEOUT_MS = 30_000
 async function receive(
   request: IncomingMessage,
   response: ServerResponse,
-  { secret, forwardTo, status, folder }: ReceiveOptions,
+  { secret, forwardTo, status: givenStatus, folder }: ReceiveOptions,
 ): Promise<Received | undefined> {
   const at = new Date().toISOString()
   if (request.method !== 'POST') {
@@ -216,8 +219,8 @@ async function receive(
   const isWrong = secret !== undefined && examined?.valid === false
   const saved = folder === undefined ? {} : await saveMessage(folder, at, body, request.headersDistinct)
   const forwarded = forwardTo === undefined ? undefined : await forward(forwardTo, request, body)
-  const answered = forwarded ? (forwarded.status ?? 502) : (status ?? (isWrong ? 401 : 200))
-  response.writeHead(answered, forwarded && withoutConnectionHeaders(forwarded.headers)).end(forwarded?.body)
+  const status = forwarded ? (forwarded.status ?? 502) : (givenStatus ?? (isWrong ? 401 : 200))
+  response.writeHead(status, forwarded && withoutConnectionHeaders(forwarded.headers)).end(forwarded?.body)
   return {
     at,
     path: request.url ?? '/',
@@ -226,7 +229,7 @@ async function receive(
     ...(examined && { examined }),
     ...(isWrong && { findings: diagnoseWebhook(secret, body, signature) }),
     ...(forwarded && { forwarded: shownResponse(forwarded) }),
-    answered,
+    status,
     ...saved,
   }
 }
@@ -253,13 +256,14 @@ async function saveMessage(
 }
 
 function shownResponse(result: PostResult): NonNullable<Received['forwarded']> {
-  const { status, headers, error, ms } = result
+  const { status, headers, error, advice, ms } = result
   const [contentType] = headers['content-type'] ?? []
   return {
     ...(status !== undefined && { status }),
     ...(contentType && { contentType }),
     text: textOf(result),
     ...(error !== undefined && { error }),
+    ...(advice !== undefined && { advice }),
     ms,
   }
 }

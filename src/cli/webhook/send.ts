@@ -82,25 +82,28 @@ async function send(url: string, flags: SendFlags, { output, env, interrupts }: 
       ...(secret !== undefined && { 'x-service-signature': signWebhook(secret, body) }),
     }
     const posted = await postBytes(url, headers, body, limits)
-    const { status, error, ms } = posted
+    const { status, error, advice, ms } = posted
     const [contentType] = posted.headers['content-type'] ?? []
+    const [location] = posted.headers.location ?? []
     const delivery: Delivery = {
       ...(status !== undefined && { status }),
       ...(contentType && { contentType }),
+      ...(location && { location }),
       text: textOf(posted).trim(),
       ...(error !== undefined && { error }),
+      ...(advice !== undefined && { advice }),
       ms,
       ...(id !== undefined && { id }),
       ...issuesOf(body),
       expected: isExpected(status, flags),
     }
     deliveries.push(delivery)
-    if (!output.json) show(delivery, output)
+    if (!output.json) show(delivery, flags, output)
   }
   const result = {
     sent: deliveries.length,
     asExpected: deliveries.filter(({ expected }) => expected).length,
-    answers: deliveries,
+    response: deliveries,
   }
   const failure = interrupts.received ? undefined : failureOf(deliveries, flags, result)
   if (failure) throw failure
@@ -126,9 +129,13 @@ async function createBody({ kind, set = [] }: SendFlags, id: string | undefined)
 interface Delivery {
   readonly status?: number
   readonly contentType?: string
+  /** The Location header of a redirect. */
+  readonly location?: string
   /** The beginning of the body. */
   readonly text: string
   readonly error?: string
+  /** What to do about the error. */
+  readonly advice?: string
   readonly ms: number
   /** The `id` of the message, if it has one. */
   readonly id?: string
@@ -158,11 +165,15 @@ function isExpected(status: number | undefined, { expect, wrongSignature, unsign
   return wrongSignature || unsigned ? status === 401 : status >= 200 && status < 300
 }
 
-function show({ status, ms, text, error, id, issues, expected }: Delivery, { out }: Output): void {
+function show(delivery: Delivery, { expect, wrongSignature, unsigned }: SendFlags, { out }: Output): void {
+  const { status, location, ms, text, error, id, issues, expected } = delivery
   const colour = expected ? green : red
+  const isRefusalExpected = expect !== undefined || wrongSignature || unsigned
   out.line(
     colour(status ?? '---'),
     `  ${error ?? (text || '(empty response)')}`,
+    location === undefined ? '' : `  → ${location}`,
+    expected && isRefusalExpected ? green('  as expected') : '',
     dim(`  ${ms} ms${id ? `, id ${id}` : ''}`),
   )
   for (const parts of issueLines(issues)) out.line('     ', ...parts)
@@ -180,8 +191,10 @@ function failureOf(
   const count = `${unexpected.length} of ${deliveries.length} message${deliveries.length === 1 ? '' : 's'}`
   if (first.status === undefined) {
     const message = `no response to ${count}: ${first.error}`
-    const advice = 'check the URL, and that the receiver is running'
-    return new CommandFailure(EXIT.unreachable, 'network', message, { advice, result })
+    return new CommandFailure(EXIT.unreachable, 'network', message, {
+      advice: first.advice ?? 'check the URL, and that the receiver is running',
+      result,
+    })
   }
   if ((wrongSignature || unsigned) && first.status >= 200 && first.status < 300) {
     const message = `the receiver accepted ${count} with a ${unsigned ? 'missing' : 'wrong'} signature`
@@ -189,18 +202,32 @@ function failureOf(
     return new CommandFailure(EXIT.incomplete, 'forgery_accepted', message, { advice, result })
   }
   const message = `unexpected status ${first.status} for ${count}`
-  const advice = flags.expect === undefined ? STATUS_ADVICE[first.status] : undefined
+  const advice = flags.expect === undefined ? adviceOn(first.status, first.location) : undefined
   return new CommandFailure(EXIT.incomplete, 'unexpected_status', message, { advice, result })
+}
+
+function adviceOn(status: number, location: string | undefined): string | undefined {
+  if (location === undefined || status < 300 || status > 399) return STATUS_ADVICE[status]
+  return (
+    `the receiver redirects to ${location}. This command does not follow redirects, and the API description does not say ` +
+    'whether the service does: register the URL that accepts the message'
+  )
 }
 
 /** What a status of a webhook receiver usually means. */
 const STATUS_ADVICE: Readonly<Record<number, string>> = {
+  400: 'the receiver cannot read the message: its body is not JSON with an "id", a body parser refused it, or the port expects https',
   401: 'the receiver has another secret than CAMPAIGN_WEBHOOK_SECRET, or it verifies a parsed body instead of the raw body',
   404: 'the server has no route with this path: check the URL',
+  403: 'something in front of the receiver refused the message, such as a login, a firewall or a CSRF check: exempt the route',
   405: 'the route does not accept POST: check the URL and the method of the route',
+  408: 'the body did not arrive within deadlineMs of the receiver: check the proxy in front of it',
+  410: 'the route was removed from the server: check the URL',
   413: 'the message is larger than the limit of the receiver (maxBodyBytes) or of a proxy in front of it',
   500: "the handler threw, or a framework parsed the body before the receiver read it: see the receiver's log",
+  502: 'a proxy got no valid response from the receiver: check that it is running, and its address in the proxy',
   503: "the receiver's secret is not set, its store is unavailable, or it still handles the message: see the receiver's log",
+  504: "a proxy got no response from the receiver in time: set deadlineMs below the time limit of the proxy, and see the receiver's log",
 }
 
 /** A user and a campaign in the demo data of the local service. */

@@ -43,7 +43,7 @@ test('with --json the report is the last line of standard output', async () => {
   const ended = await award(['party.csv', ...SEND, '--json'])
   expect(ended.stdout.trimEnd().split('\n')).toHaveLength(1)
   expect(jsonOf(ended)).toMatchObject({
-    version: 1,
+    version: 2,
     rows: 4,
     counts: { awarded: 3, duplicate: 1, rejected: 0 },
     xp: { awarded: 6, duplicate: 1 },
@@ -394,7 +394,7 @@ describe('reports', () => {
     expect(await award(['party.csv', ...SEND, ...reports])).toMatchObject({ code: 2 })
     const read = (name: string) => readFileSync(join(folder, name), 'utf8')
     const error = { code: 'usage', message, exitCode: 2 }
-    expect(JSON.parse(read('r.json'))).toEqual({ version: 1, problems: [{ rule: 'file', message }], error })
+    expect(JSON.parse(read('r.json'))).toEqual({ version: 2, problems: [{ rule: 'file', message }], error })
     expect(read('r.txt')).toContain(message)
     expect(read('r.csv')).toMatch(/^\ufeffresult_line,.*result_at\r\n,,,,invalid,.+,\r\n$/)
   })

@@ -102,6 +102,21 @@ describe('the body', () => {
     ['without its line break', `${BODY}\n`, BODY, ['stripped_newline']],
     ['without its CR LF', `${BODY}\r\n`, Buffer.from(BODY), ['stripped_newline']],
     ['with a line break', BODY, `${BODY}\n`, ['added_newline']],
+    ['without its byte order mark', `\ufeff${BODY}`, BODY, ['stripped_bom']],
+    ['with a byte order mark', BODY, `\ufeff${BODY}`, ['added_bom']],
+    ['with the bytes of a byte order mark', BODY, Buffer.from(`\ufeff${BODY}`), ['added_bom']],
+    [
+      'saved on Windows, with a byte order mark and a line break',
+      BODY,
+      `\ufeff${BODY}\r\n`,
+      ['added_bom', 'added_newline'],
+    ],
+    [
+      'indented, with a byte order mark',
+      BODY,
+      `\ufeff${JSON.stringify(MESSAGE, null, 2)}`,
+      ['added_bom', 'reserialized_body'],
+    ],
     ['altered', BODY, BODY.replace('m-1', 'm-2'), ['unexplained']],
     ['altered, and not UTF-8', BODY, new Uint8Array([0xff, 0xfe]), ['unexplained']],
     ['altered, and not JSON', BODY, 'not JSON', ['unexplained']],
@@ -146,6 +161,34 @@ describe('the secret', () => {
       ['new', `${SECRET}\n`],
       ['secret_whitespace', 'other_secret_matches'],
     ],
+    ['a comment of an env file', SECRET, `${SECRET} # production`, ['secret_comment']],
+    ['quotation marks and a comment', SECRET, `"${SECRET}" # old`, ['secret_comment', 'quoted_secret']],
+    ['the name of its variable', SECRET, `CAMPAIGN_WEBHOOK_SECRET=${SECRET}`, ['secret_assignment']],
+    ['a line of YAML', SECRET, `secret: ${SECRET}\n`, ['secret_whitespace', 'secret_assignment']],
+    [
+      'a line of a shell script',
+      SECRET,
+      `export CAMPAIGN_WEBHOOK_SECRET='${SECRET}' # old`,
+      ['secret_assignment', 'secret_comment', 'quoted_secret'],
+    ],
+    ['a zero-width space', SECRET, `${SECRET}\u200b`, ['invisible_characters']],
+    [
+      'invisible characters and a line break',
+      SECRET,
+      `\u2060${SECRET.slice(0, 4)}\u00ad${SECRET.slice(4)}\n`,
+      ['secret_whitespace', 'invisible_characters'],
+    ],
+    ['base64 of it', SECRET, Buffer.from(SECRET).toString('base64'), ['base64_secret']],
+    [
+      'base64 of it and of a line break',
+      SECRET,
+      `${Buffer.from(`${SECRET}\n`).toString('base64')}\n`,
+      ['secret_whitespace', 'base64_secret'],
+    ],
+    ['decoded hexadecimal digits', '00ff10', Buffer.from('00ff10', 'hex'), ['decoded_secret']],
+    ['decoded base64', 'c2VjcmV0', 'secret', ['decoded_secret']],
+    ["a line break in the sender's secret", `${SECRET}\n`, SECRET, ['sender_secret_newline']],
+    ["a CR LF in the sender's secret", `${SECRET}\r\n`, Buffer.from(SECRET), ['sender_secret_newline']],
     ['another secret', SECRET, 'other', ['unexplained']],
     ['only white space', SECRET, ' \n', ['unexplained']],
     ['only quotation marks', SECRET, '""', ['unexplained']],
@@ -194,9 +237,11 @@ describe('any input', () => {
 
   test('a finding suggests a fix, and contains no secret, signature or body', () => {
     const seen = new Map<string, string>()
-    const bodies = [BODY, MESSAGE, `${BODY}\n`, undefined, 'zoe@example.com']
+    const bodies = [BODY, MESSAGE, `${BODY}\n`, `\ufeff${BODY}`, undefined, 'zoe@example.com']
     const headers = [sign(BODY), sign(BODY).toUpperCase(), `sha256=${sign(BODY)}`, undefined, 'nonsense']
-    for (const secret of [SECRET, `${SECRET}\n`, 'other']) {
+    const encoded = Buffer.from(SECRET).toString('base64')
+    const secrets = [`${SECRET}\n`, `${SECRET} # old`, `KEY=${SECRET}`, `${SECRET}\u200b`, encoded, 'other']
+    for (const secret of [SECRET, ...secrets]) {
       for (const body of bodies) {
         for (const header of headers) {
           for (const { code, message } of diagnoseWebhook(secret, body as string, header)) seen.set(code, message)
