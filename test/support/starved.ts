@@ -14,7 +14,7 @@ const STOPPED_MS = 120
 const RUNNING_MS = { min: 20, max: 60 }
 const SEARCH_EVERY_MS = 100
 
-/** Set for a process that tests stop themselves, which another SIGCONT would continue, or that must not be stopped. */
+/** Set for a process that its test stops: another SIGCONT would continue it. */
 const UNSTARVED = 'CAMPAIGN_TEST_UNSTARVED=1'
 
 const vitest: ChildProcess = spawn(

@@ -12,7 +12,7 @@ import { postgres } from '../../databases/postgres.ts'
 import { redis } from '../../databases/redis.ts'
 import { skipsWithout } from '../../support/skips-without.ts'
 import { type StallingProxy, startStallingProxy } from '../../support/stalling-proxy.ts'
-import { observedReceiver } from '../receiver/observed-receiver.ts'
+import { deferred, observedReceiver } from '../receiver/observed-receiver.ts'
 import { activity, deliveryOf } from '../signed-message.ts'
 import { claimed, freshKey } from './store-clock.ts'
 
@@ -224,9 +224,15 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))(
     test.concurrent('runOnce rejects when another call holds its key for longer than 3 s', async (context) => {
       const { store } = await openPg(context)
       const key = freshKey()
-      const first = store.runOnce(key, (tx) => tx.query('SELECT pg_sleep(4)'))
-      const second = store.runOnce(key, () => expect.unreachable())
-      await expect(Promise.race([first, second])).rejects.toThrow(SILENT)
+      const begun = deferred()
+      const rejected = deferred()
+      const first = store.runOnce(key, async () => {
+        begun.resolve()
+        await rejected.promise
+      })
+      await begun.promise
+      await expect(store.runOnce(key, () => expect.unreachable())).rejects.toThrow(SILENT)
+      rejected.resolve()
       expect((await first).ran).toBe(true)
       expect(await store.runOnce(key, () => expect.unreachable())).toEqual({ ran: false })
     })

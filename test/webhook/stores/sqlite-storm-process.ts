@@ -17,11 +17,7 @@ export class StormProcess {
   #errors = ''
 
   constructor(file: string, task: StormTask) {
-    this.#process = spawn(process.execPath, [file, JSON.stringify(task)], {
-      // A stopped process would hold SQLite's lock for most of the time, and the others would reach the limit of the store.
-      env: { ...process.env, CAMPAIGN_TEST_UNSTARVED: '1' },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
+    this.#process = spawn(process.execPath, [file, JSON.stringify(task)], { stdio: ['ignore', 'pipe', 'pipe'] })
     this.#process.stdout?.on('data', (chunk) => {
       this.#lines += String(chunk).split('\n').length - 1
       this.#process.emit('progress')

@@ -123,7 +123,11 @@ function stalling(
       '%s: if %s stall at the claim, the receiver responds with 503, and handles each message once afterwards',
       async (_, direction, open) => {
         const { store, proxy } = await openBehindProxy(open)
-        const { receiver, handled, errors, rejections } = observedReceiver({ store, deadlineMs: 300, leaseMs: 20_000 })
+        const { receiver, handled, errors, rejections } = observedReceiver({
+          store,
+          deadlineMs: 1_500,
+          leaseMs: 20_000,
+        })
         const messages = Array.from({ length: 10 }, () => activity())
         const deliver = () => Promise.all(messages.map((message) => receiver.fetch(deliveryOf(message))))
         proxy.stall(direction)
@@ -133,7 +137,7 @@ function stalling(
         expect(errors).toHaveLength(messages.length)
         for (const { error, context } of errors) {
           expect(context.stage).toBe('claim')
-          expect((error as Error).message).toMatch(/claim\(\) did not respond within 300 ms/)
+          expect((error as Error).message).toMatch(/claim\(\) did not respond within 1500 ms/)
         }
         proxy.resume()
         // A claim that arrived late was released, so no attempt waits for the end of its lease.
