@@ -24,8 +24,8 @@ export default defineConfig({
     globalSetup: ['test/databases/shared-servers.ts'],
     setupFiles: ['test/support/leak-check.ts'],
     // Generous, so that a slow machine fails no test.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     // Tests that run at the same time would clear each other's mocks.
     clearMocks: false,
     expect: { poll: { timeout: 30_000 } },

@@ -245,7 +245,7 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     pool.on('error', () => undefined)
     sql = postgresJs(server.url, { max: 4, prepare: false, fetch_types: false, onnotice: () => undefined })
     await pool.query(postgresLedgerSchema())
-  }, 60_000)
+  })
   afterAll(async () => {
     await pool?.end()
     await sql?.end()

@@ -42,7 +42,7 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     sql = postgresJs(server.url, { max: 4, prepare: false, onnotice: () => undefined })
     await Promise.all([1, 2, 3].map(() => pool.query(postgresLedgerSchema(table))))
     await sql.unsafe(postgresLedgerSchema(table))
-  }, 60_000)
+  })
   afterAll(async () => {
     await pool?.query(`DROP TABLE IF EXISTS ${table}, ${table}_runs`)
     await pool?.end()

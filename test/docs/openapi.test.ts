@@ -14,7 +14,7 @@ let document: Json
 
 beforeAll(async () => {
   document = (await openApiDocument(packageJson.version)) as Json
-}, 60_000)
+})
 
 test('the document has all operations of the catalogue', () => {
   const described = Object.values(document.paths as Json).flatMap((path) => Object.values(path))
@@ -66,6 +66,6 @@ describe('the example messages', () => {
   })
 })
 
-test('an unknown type is named in the error', { timeout: 60_000 }, () => {
+test('an unknown type is named in the error', () => {
   expect(() => Project.current.declaration('NoSuchType')).toThrow('src declares no type NoSuchType')
 })

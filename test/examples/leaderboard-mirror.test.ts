@@ -49,7 +49,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('leaderboard-mirr
     return pool
   }
 
-  test('shows the current points after duplicate and reordered messages', { timeout: 60_000 }, async () => {
+  test('shows the current points after duplicate and reordered messages', async () => {
     const pool = await emptyDatabase()
     const visits = fc.array(fc.constantFrom(...accounts), { minLength: 1, maxLength: 8 })
     const chances = fc.infiniteStream(fc.integer({ min: 0, max: 9 }))

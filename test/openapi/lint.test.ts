@@ -5,7 +5,7 @@ import { skipsWithout } from '../support/skips-without.ts'
 import { documentPath, missingTools, redocly } from './tools.ts'
 
 describe.skipIf(skipsWithout('OpenAPI tools', missingTools))('the linter', () => {
-  test('finds no errors or warnings in the document', { timeout: 60_000 }, async () => {
+  test('finds no errors or warnings in the document', async () => {
     const { stdout } = await promisify(execFile)(redocly, ['lint', '--format=json', documentPath], {
       env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
     })

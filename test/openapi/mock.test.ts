@@ -25,7 +25,7 @@ describe.skipIf(skipsWithout('OpenAPI tools', missingTools))('the client with th
     baseUrl = `http://127.0.0.1:${port}`
     const args = ['mock', documentPath, '--host', '127.0.0.1', '--port', `${port}`, '--errors']
     server = await startServer(prism, args, /Prism is listening/)
-  }, 60_000)
+  })
 
   afterAll(() => server?.stop('SIGTERM'))
 

@@ -32,7 +32,7 @@ async function deliver(url: string, user: string, id: string, fields: object = {
 const skipped = skipsWithout(postgres.name, postgres.missing)
 
 describe.skipIf(skipped).each(['webhook-postgres', 'webhook-queue'])('examples/%s.ts', (name) => {
-  test('records each message once in two processes, and ends on SIGTERM', { timeout: 60_000 }, async () => {
+  test('records each message once in two processes, and ends on SIGTERM', async () => {
     const service = await postgres.start()
     onTestFinished(() => service.stop())
     const url = await ownDatabase(service)
@@ -61,7 +61,7 @@ describe.skipIf(skipped).each(['webhook-postgres', 'webhook-queue'])('examples/%
 })
 
 describe.skipIf(skipped).each(['webhook-postgres', 'webhook-queue'])('examples/%s.ts', (name) => {
-  test('credits no XP of a Test message in the test campaign', { timeout: 60_000 }, async () => {
+  test('credits no XP of a Test message in the test campaign', async () => {
     const service = await postgres.start()
     onTestFinished(() => service.stop())
     const databaseUrl = await ownDatabase(service)
@@ -85,7 +85,7 @@ describe.skipIf(skipped).each(['webhook-postgres', 'webhook-queue'])('examples/%
 })
 
 describe.skipIf(skipped)('examples/webhook-postgres.ts', () => {
-  test('stores the bytes of a message that lacks a required field', { timeout: 60_000 }, async () => {
+  test('stores the bytes of a message that lacks a required field', async () => {
     const service = await postgres.start()
     onTestFinished(() => service.stop())
     const databaseUrl = await ownDatabase(service)

@@ -22,7 +22,7 @@ describe.skipIf(skipsWithout('Redis Cluster', clusterMissing))('redisStore over 
     }) as ReturnType<typeof createCluster>
     await nodeRedis.connect()
     ioredis = new Cluster([...nodes], { redisOptions: { password } })
-  }, 60_000)
+  })
 
   afterAll(async () => {
     nodeRedis?.destroy()

@@ -150,6 +150,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))(
 
     /** Makes the connection silent inside `runOnce`, and expects that the next calls run on other connections. */
     async function expectRunsAfterSilence<Tx>(
+      { expect }: TestContext,
       { store, proxy }: { store: PostgresStore<Tx>; proxy: StallingProxy },
       apply: (tx: Tx) => unknown,
       words: RegExp,
@@ -177,16 +178,16 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))(
     }
 
     test.concurrent('pg: runOnce rejects when COMMIT has no response, and the next attempts run', async (context) => {
-      await expectRunsAfterSilence(await openPg(context), () => undefined, SILENT)
+      await expectRunsAfterSilence(context, await openPg(context), () => undefined, SILENT)
     })
 
     test.concurrent('pg with query_timeout: runOnce rejects when a query of its function has no response', async (context) => {
       const opened = await openPg(context, { query_timeout: 1000 })
-      await expectRunsAfterSilence<PoolClient>(opened, (tx) => tx.query('SELECT 1'), /timeout/)
+      await expectRunsAfterSilence<PoolClient>(context, opened, (tx) => tx.query('SELECT 1'), /timeout/)
     })
 
     test.concurrent('postgres: runOnce rejects when COMMIT has no response, and the next attempts run', async (context) => {
-      await expectRunsAfterSilence(await openPostgres(context, 3 * MAX_CONNECTIONS), () => undefined, SILENT)
+      await expectRunsAfterSilence(context, await openPostgres(context, 3 * MAX_CONNECTIONS), () => undefined, SILENT)
     })
 
     test.concurrent('postgres: a call rejects after 3 s, and gives its permit back', async (context) => {
