@@ -11,7 +11,11 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
-import { CampaignClient, type UserProgress } from 'campaign-client'
+import {
+  BadRequestError,
+  CampaignClient,
+  type UserProgress,
+} from 'campaign-client'
 import { createCampaignService } from 'campaign-client/testing'
 import { createWebhookReceiver } from 'campaign-client/webhook'
 import { Hono } from 'hono'
@@ -26,18 +30,32 @@ export interface ProgressPageOptions {
   platform: string
   /** Milliseconds after which progress is read again in the background. */
   freshMs?: number
+  /** Milliseconds for which a user without an entry is remembered. */
+  newUserMs?: number
 }
 
-export function progressPage(options: ProgressPageOptions): Hono {
-  const { client, secret, pid, platform, freshMs = 15_000 } = options
+/** The user has no entry in the campaign yet. */
+const NO_ENTRY = 'no entry'
 
-  const cache = new LRUCache<string, UserProgress>({
+export function progressPage(options: ProgressPageOptions): Hono {
+  const { client, secret, pid, platform } = options
+  const { freshMs = 15_000, newUserMs = 5_000 } = options
+
+  const cache = new LRUCache<string, UserProgress | typeof NO_ENTRY>({
     max: 10_000,
     ttl: freshMs,
     perf: Date, // a clock that fake timers can control in tests
     // Concurrent readers of the same user share one call.
-    fetchMethod: (account) =>
-      client.getUserProgress({ account, platform, pid }),
+    async fetchMethod(account, _, { options }) {
+      try {
+        return await client.getUserProgress({ account, platform, pid })
+      } catch (error) {
+        // Assumed: the service responds with 400 for a user without an entry.
+        if (!(error instanceof BadRequestError)) throw error
+        options.ttl = newUserMs
+        return NO_ENTRY
+      }
+    },
     // Returns old progress at once and reads it again in the background.
     allowStale: true,
     // Keeps old progress while the service is unavailable.
@@ -70,6 +88,8 @@ export function progressPage(options: ProgressPageOptions): Hono {
       c.header('retry-after', '5')
       return c.html(html`<p>Your points are not available now.</p>`, 503)
     }
+    if (progress === NO_ENTRY)
+      return c.html(html`<p>Complete your first task to get points.</p>`)
     const { name, total, rank } = progress
     return c.html(html`<p>${name} has ${total} XP and rank ${rank}.</p>`)
   })
@@ -98,11 +118,11 @@ async function demonstrate(): Promise<void> {
     freshMs: 1000,
   })
   pages.push(page)
-  const read = async () => {
-    const response = await page.request('/progress/ada')
-    return `${response.status} ${await response.text()}`
-  }
-  const show = async (title: string) => {
+  const show = async (title: string, account = 'ada') => {
+    const read = async () => {
+      const response = await page.request(`/progress/${account}`)
+      return `${response.status} ${await response.text()}`
+    }
     const before = service.requests.length
     const responses = new Set(
       await Promise.all(Array.from({ length: 300 }, read)),
@@ -114,6 +134,7 @@ async function demonstrate(): Promise<void> {
     for (const response of responses) console.log(`  ${response}`)
   }
 
+  await show('a new player', 'lin')
   await show('first')
   await show('again')
   service.completeTask({

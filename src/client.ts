@@ -115,6 +115,8 @@ export class CampaignClient {
   /**
    * Reads a user's progress in a campaign: tasks, quests and challenges with their status, rewards, XP, rank and team.
    *
+   * A user without an entry in the campaign causes a `BadRequestError` (assumed). `npx campaign-client check` tests it.
+   *
    * A retry is safe: the client retries after lost connections, timeouts, 408, 429, 500, 502, 503 and 504.
    * See "GET /user/progress" in docs/the-service.md.
    *

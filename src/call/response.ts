@@ -27,13 +27,20 @@ export function decodeResponse(
   const body = tryParseJson(response.text.replace(/^\uFEFF/, ''))
   if (status >= 400 || reportsError(body)) return decodeError(response, body, context)
   if (!isRecord(body)) {
-    const message = body === undefined ? 'expected JSON' : 'expected an object with success and data'
+    const message =
+      body === undefined ? `expected JSON${describeType(response)}` : 'expected an object with success and data'
     return unexpectedResponse(response, context, oneIssue([], message))
   }
   if (body.success !== true) {
     return unexpectedResponse(response, context, oneIssue(['success'], 'expected true or false'))
   }
   return readData(endpoint, body.data, response, context)
+}
+
+/** Names the content type of a body that is not JSON, such as the HTML of a sign-in page. */
+function describeType({ header }: TransportResponse): string {
+  const type = /^[\w.+-]{1,60}\/[\w.+-]{1,60}/.exec(header('content-type')?.trim() ?? '')?.[0]
+  return type === undefined || type.includes('json') ? '' : `, received ${type}`
 }
 
 /** Explains why a status of 0, 1xx or 3xx is unexpected. */

@@ -1,10 +1,14 @@
 import { CampaignClient, ConfigurationError } from 'campaign-client'
 import { nodeTransport } from 'campaign-client/node'
-import { accessTokenOf, allowedCampaignsOf, baseUrlOf, isReadOnly } from './environment.ts'
+import { accessTokenOf, allowedCampaignsOf, baseUrlOf, isReadOnly, refuseExpiredToken } from './environment.ts'
 import { usageFailure, withoutDocsPath } from './failure.ts'
 import { proxyAgentFor } from './proxy.ts'
 
-/** Creates a client from the environment. CAMPAIGN_ALLOWED_CAMPAIGNS becomes the client's `guard`. */
+/**
+ * Creates a client from the environment. CAMPAIGN_ALLOWED_CAMPAIGNS becomes the client's `guard`.
+ *
+ * @throws CommandFailure when a variable is wrong, or the token has expired
+ */
 export async function connect(env: NodeJS.ProcessEnv, webhookRegistrationPath?: string): Promise<CampaignClient> {
   const baseUrl = baseUrlOf(env)
   const accessToken = accessTokenOf(env)
@@ -13,6 +17,7 @@ export async function connect(env: NodeJS.ProcessEnv, webhookRegistrationPath?: 
   isReadOnly(env)
   const agent = URL.canParse(baseUrl) ? await proxyAgentFor(baseUrl) : undefined
   const guard = campaigns && { campaigns }
+  refuseExpiredToken(env)
   const transport = nodeTransport(agent && { agent })
   try {
     return new CampaignClient({ baseUrl, accessToken, guard, transport, webhookRegistrationPath })

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { expiryOf } from '../shared/jwt.ts'
-import { ADVICE, usageFailure } from './failure.ts'
+import { ADVICE, CommandFailure, EXIT, usageFailure } from './failure.ts'
 import { fileFailure, isSystemError } from './files.ts'
 
 export function baseUrlOf({ CAMPAIGN_BASE_URL: given }: NodeJS.ProcessEnv): string {
@@ -42,13 +42,14 @@ export function currentTokenOf(env: NodeJS.ProcessEnv): string {
   return typeof token === 'string' ? token : token()
 }
 
-/** @throws CommandFailure when there is no token, or it has expired */
-export function requireValidToken(env: NodeJS.ProcessEnv): void {
+/** @throws CommandFailure when the token has expired: nothing was sent */
+export function refuseExpiredToken(env: NodeJS.ProcessEnv): void {
   const expiresAt = expiryOf(currentTokenOf(env))
   if (expiresAt === undefined || expiresAt > Date.now()) return
-  const at = new Date(expiresAt)
-  const when = Number.isNaN(at.getTime()) ? '' : ` at ${at.toISOString()}`
-  throw usageFailure(`the access token has expired${when}: nothing was sent`, ADVICE.unauthorized)
+  const date = new Date(expiresAt)
+  const since = Number.isNaN(date.getTime()) ? '' : ` at ${date.toISOString()}`
+  const message = `the token expired${since}: nothing was sent`
+  throw new CommandFailure(EXIT.refused, 'unauthorized', message, { advice: ADVICE.unauthorized })
 }
 
 function readToken(file: string): string {

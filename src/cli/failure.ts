@@ -1,3 +1,5 @@
+import { proxyUrlFor } from './proxy-url.ts'
+
 /** The exit codes of the command: part of its public contract. docs/command.md lists them. */
 export const EXIT = {
   done: 0,
@@ -66,7 +68,7 @@ export function listenFailure({ code, message }: NodeJS.ErrnoException, port: nu
 }
 
 /** Converts a thrown value to a failure of the command. */
-export async function toFailure(error: unknown): Promise<CommandFailure> {
+export async function toFailure(error: unknown, env: NodeJS.ProcessEnv): Promise<CommandFailure> {
   if (error instanceof CommandFailure) return error
   const { CampaignError } = await import('campaign-client')
   if (!(error instanceof CampaignError)) {
@@ -75,7 +77,23 @@ export async function toFailure(error: unknown): Promise<CommandFailure> {
   }
   const { code, message, outcome } = error
   if (outcome === 'unknown') return unknownOutcomeFailure(code, message)
-  return new CommandFailure(exitCodeOf(code), code, message, { advice: ADVICE[code] })
+  return new CommandFailure(exitCodeOf(code), code, message, { advice: adviceOn(error, env) })
+}
+
+/** Error codes of a TLS handshake with a server that answers in plain text. */
+const PLAIN_TEXT_ANSWERS = new Set(['EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG'])
+
+/** Advice on an error, if its outcome is known. For a service that did not respond, it depends on the connection. */
+export function adviceOn(
+  { code, systemCode }: { readonly code: string; readonly systemCode?: string | undefined },
+  { CAMPAIGN_BASE_URL: baseUrl = '' }: NodeJS.ProcessEnv,
+): string | undefined {
+  if (exitCodeOf(code) !== EXIT.unreachable) return ADVICE[code]
+  if (systemCode !== undefined && PLAIN_TEXT_ANSWERS.has(systemCode)) {
+    return 'the server speaks http on this port: check the scheme and the port of CAMPAIGN_BASE_URL'
+  }
+  const isProxied = URL.canParse(baseUrl) && proxyUrlFor(baseUrl) !== undefined
+  return isProxied ? `the connection goes through HTTPS_PROXY: check it first. Then ${ADVICE.network}` : ADVICE.network
 }
 
 /** The failure for a single write with an unknown outcome. */

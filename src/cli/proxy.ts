@@ -1,14 +1,11 @@
 import type { Agent } from 'node:https'
-import { getProxyForUrl } from 'proxy-from-env'
-import { isLoopback } from '../shared/hosts-and-ports.ts'
 import { usageFailure } from './failure.ts'
+import { proxyUrlFor } from './proxy-url.ts'
 
-/** Creates an agent for HTTPS_PROXY. Returns `undefined` for http, loopback addresses and hosts in NO_PROXY. */
+/** Creates an agent for HTTPS_PROXY, if the URL has a proxy. */
 export async function proxyAgentFor(url: string): Promise<Agent | undefined> {
-  const { protocol, hostname } = new URL(url)
-  if (protocol !== 'https:' || isLoopback(hostname)) return undefined
-  const proxy = getProxyForUrl(url)
-  if (proxy === '') return undefined
+  const proxy = proxyUrlFor(url)
+  if (proxy === undefined) return undefined
   // Do not show the value: it may contain a password.
   if (!URL.canParse(proxy) || !/^https?:$/.test(new URL(proxy).protocol)) {
     throw usageFailure('HTTPS_PROXY is not the URL of a proxy', 'write it as http://HOST:PORT')

@@ -16,7 +16,7 @@ export async function run(argv: readonly string[], host: Host): Promise<ExitCode
   try {
     exitCode = await parse({ output, env, interrupts, argv })
   } catch (error) {
-    exitCode = await printError(error, output)
+    exitCode = await printError(error, output, env)
   }
   const failure = await output.out.flush()
   if (failure !== undefined) {
@@ -136,8 +136,8 @@ Exit codes:
   70   a bug in the command
   130  interrupted by Ctrl-C`
 
-async function printError(error: unknown, output: Output): Promise<ExitCode> {
-  const failure = error instanceof CommanderError ? toUsageFailure(error) : await toFailure(error)
+async function printError(error: unknown, output: Output, env: NodeJS.ProcessEnv): Promise<ExitCode> {
+  const failure = error instanceof CommanderError ? toUsageFailure(error) : await toFailure(error, env)
   const { code, message, exitCode, details } = failure
   const { advice, result, lines = [] } = details
   if (output.json) output.result({ ...result, error: { code, message, ...(advice && { advice }), exitCode } })

@@ -404,12 +404,12 @@ export function testResponses({ respond, client, received }: Setup): void {
     })
 
     it.each([
-      ['<h1>hi</h1>', 'the body: expected JSON'],
+      ['<h1>hi</h1>', 'the body: expected JSON, received text/html'],
       ['[]', 'the body: expected an object with success and data'],
       ['{}', 'success: expected true or false'],
       ['{"success":true,"data":{"used_by":[1]}}', 'data.used_by.0: expected string, received number'],
     ])('causes a message with the path and the expected value: %s', async (body, what) => {
-      respond('getInviteCode', { body })
+      respond('getInviteCode', { body, headers: { 'content-type': 'text/html; charset=utf-8' } })
       expect(wordsOf(await rejection(client().getInviteCode({ code: 'c', pid: 'd' })))).toBe(
         `getInviteCode: unexpected response with HTTP 200 (${what})`,
       )

@@ -89,6 +89,26 @@ describe('progress-page', () => {
     expect(await read('grace')).toMatchObject({ status: 200 })
   })
 
+  test('tells a user without an entry from an outage, and remembers it briefly', async () => {
+    const { service, read } = start()
+    const invitation = { status: 200, text: '<p>Complete your first task to get points.</p>' }
+    expect(await Promise.all(Array.from({ length: 300 }, () => read('lin')))).toEqual(
+      Array.from({ length: 300 }, () => invitation),
+    )
+    expect(service.requests).toHaveLength(1)
+    vi.advanceTimersByTime(5_001)
+    expect(await read('lin')).toEqual(invitation)
+    await vi.advanceTimersByTimeAsync(10)
+    expect(service.requests).toHaveLength(2)
+    // The player registers, and completes a task.
+    const headers = { authorization: 'Bearer any', 'content-type': 'application/json' }
+    const body = JSON.stringify({ ...ada, account: 'lin', name: 'Lin' })
+    await service.fetch('https://service.example/api/v1/user', { method: 'POST', headers, body })
+    service.completeTask({ ...ada, account: 'lin', aid: 'feedback' })
+    await service.settle()
+    expect(await read('lin')).toMatchObject({ status: 200, text: expect.stringContaining('Lin has 10 XP') })
+  })
+
   test('escapes HTML in names', async () => {
     const { service, read } = start()
     const headers = { authorization: 'Bearer any', 'content-type': 'application/json' }

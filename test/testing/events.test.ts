@@ -39,7 +39,7 @@ describe('subscribe', () => {
         request: service.requests[0],
         response: {
           status: 200,
-          headers: { 'content-type': 'application/json; charset=utf-8' },
+          headers: { 'content-type': 'application/json; charset=utf-8', 'x-campaign-client': 'local' },
           body: '{"success":true}',
         },
       },

@@ -14,8 +14,8 @@ import {
   baseUrlOf,
   isReadOnly,
   readOnlyFailure,
+  refuseExpiredToken,
   requireAllowedCampaign,
-  requireValidToken,
   tokenFilesOf,
 } from '../environment.ts'
 import { CommandFailure, EXIT, type ExitCode, usageFailure } from '../failure.ts'
@@ -133,7 +133,7 @@ async function award(name: string, flags: AwardFlags, context: Context): Promise
   const hasEnvironment = env.CAMPAIGN_BASE_URL || env.CAMPAIGN_ACCESS_TOKEN || env.CAMPAIGN_ACCESS_TOKEN_FILE
   const isOffline = dryRun === true && !hasEnvironment
   const baseUrl = isOffline ? undefined : baseUrlOf(env)
-  if (!isOffline) requireValidToken(env)
+  if (!isOffline) refuseExpiredToken(env)
   if (pid !== undefined) requireAllowedCampaign(env, pid, `awards in ${JSON.stringify(pid)}, the campaign of --pid`)
   const allowed = allowedCampaignsOf(env)
   const ledger = flags.ledger ?? (await defaultLedger(name))

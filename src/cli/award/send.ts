@@ -4,7 +4,7 @@ import { shellWord } from '../../shared/text.ts'
 import { readProfile, targetOf } from '../check/profile.ts'
 import type { Context } from '../command.ts'
 import { currentTokenOf, normalBaseUrlOf } from '../environment.ts'
-import { ADVICE, CommandFailure, EXIT, type ExitCode, exitCodeOf, toFailure, withoutDocsPath } from '../failure.ts'
+import { adviceOn, CommandFailure, EXIT, type ExitCode, exitCodeOf, toFailure, withoutDocsPath } from '../failure.ts'
 import { isSystemError, systemReason } from '../files.ts'
 import { dim, plainLine } from '../output.ts'
 import { hasUnknownOutcome, makePlan, type Plan, planFields, planLines, recordedEntries } from './plan.ts'
@@ -110,7 +110,7 @@ async function run(
     const isInterrupted = signal.aborted && error.cause === signal.reason
     const stop = isInterrupted
       ? new CommandFailure(EXIT.incomplete, INTERRUPTED, `interrupted by ${interrupts.received}`)
-      : await stopFailure(error)
+      : await stopFailure(error, env)
     const after = await makePlan(list, plan).catch(() => planAtStart)
     return { report: error.report, planAtStart, stop, isInDoubt: hasUnknownOutcome(after) }
   } finally {
@@ -135,9 +135,9 @@ const ledgerFailure = (cause: NodeJS.ErrnoException, exitCode: ExitCode = EXIT.u
   })
 
 /** Converts the reason why a run stopped to a failure. */
-async function stopFailure({ cause, message }: AwardRunStoppedError): Promise<CommandFailure> {
+async function stopFailure({ cause, message }: AwardRunStoppedError, env: NodeJS.ProcessEnv): Promise<CommandFailure> {
   if (isSystemError(cause)) return ledgerFailure(cause)
-  const failure = await toFailure(cause)
+  const failure = await toFailure(cause, env)
   if (failure === cause || failure.exitCode === EXIT.internal) return failure
   const { code } = failure
   // Do not use `failure.exitCode`: it may mean an unknown outcome, and `exitCodeOfRun` takes outcomes from the report.
@@ -147,5 +147,6 @@ async function stopFailure({ cause, message }: AwardRunStoppedError): Promise<Co
   const sentence = withoutDocsPath(text)
     .replace(/^rewardWallets stopped: /, '')
     .replace(/\. (?:To continue|Correct the rows).*$/s, '')
-  return new CommandFailure(exitCode, code, sentence, { advice: ADVICE[code] })
+  const { systemCode } = cause as { readonly systemCode?: string }
+  return new CommandFailure(exitCode, code, sentence, { advice: adviceOn({ code, systemCode }, env) })
 }

@@ -9,6 +9,8 @@ export const MAX_REQUESTS = 60
 const INTERVAL_MS = 200
 const TIMEOUT_MS = 10_000
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024
+/** Maximum length of a content type or a title in a message, in characters. */
+const MAX_PART_LENGTH = 100
 const TOKEN_REFUSED = 'the service refused the token (HTTP 401)'
 
 /** A classified response body. */
@@ -21,7 +23,7 @@ interface Body {
   readonly code?: number | string
 }
 
-/** A response that answers the question: 2xx or 4xx, except 401, 408 and 429. */
+/** A response that answers the question: 2xx with JSON, or 4xx except 401, 408 and 429. */
 export interface Reply extends Body {
   readonly status: number
   readonly durationMs: number
@@ -37,6 +39,8 @@ interface NoReply {
   /** `false` if the request was certainly not sent. */
   readonly sent: boolean
   readonly status: number | undefined
+  /** The system error of a failed connection, such as `ECONNREFUSED`. */
+  readonly systemCode?: string | undefined
 }
 
 export type Outcome = Reply | NoReply
@@ -118,19 +122,32 @@ export class Probe {
       if (signal.aborted) this.#stopReason = 'interrupted'
       const reason = timeout.aborted ? `no response within ${TIMEOUT_MS / 1_000} s` : networkReason(error)
       const isSent = (error as { sent?: unknown } | null)?.sent !== false
-      return noReply(this.#stopReason ?? reason, isSent)
+      return { ...noReply(this.#stopReason ?? reason, isSent), systemCode: systemCodeOf(error) }
     }
     const { status, header, text, complete } = response
     if (status === 429) this.#stopReason = 'the service limited the rate (HTTP 429)'
     if (status === 401 && otherToken === undefined && !this.#hasData) this.#stopReason = TOKEN_REFUSED
-    if (status < 200 || (status >= 300 && status < 400) || [401, 408, 429].includes(status) || status >= 500) {
-      return noReply(this.#stopReason ?? `HTTP ${status}`, true, status)
+    const body = bodyOf(text)
+    const isJson = body.form !== 'not JSON' && body.form !== 'empty'
+    const isUnusable = status < 200 || (status < 400 && !isJson) || (status >= 300 && status < 400)
+    if (isUnusable || [401, 408, 429].includes(status) || status >= 500) {
+      const reason = isJson ? `HTTP ${status}` : describePage(response)
+      return noReply(this.#stopReason ?? reason, true, status)
     }
     if (!complete) return noReply('the response is incomplete', true, status)
-    const body = bodyOf(text)
     this.#hasData ||= status < 300 && body.kind === 'data'
     return { ...body, status, header, durationMs: performance.now() - this.#lastSentAt, receivedAt: Date.now() }
   }
+}
+
+/** Describes a response that is not JSON, such as a sign-in page: its status, content type and title. */
+function describePage({ status, header, text }: TransportResponse): string {
+  const type = header('content-type')?.split(';')[0]?.trim()
+  const title = /<title[^>]*>([^<]*)/i.exec(text)?.[1]?.replaceAll(/\s+/g, ' ').trim()
+  return [`HTTP ${status}`, type, title && `page ${JSON.stringify(title)}`]
+    .filter((part) => part)
+    .map((part) => String(part).slice(0, MAX_PART_LENGTH))
+    .join(', ')
 }
 
 const noReply = (reason: string, sent: boolean, status?: number): NoReply => ({
@@ -141,9 +158,14 @@ const noReply = (reason: string, sent: boolean, status?: number): NoReply => ({
 })
 
 function networkReason(error: unknown): string {
-  const { kind, systemCode } = (error ?? {}) as { kind?: unknown; systemCode?: unknown }
+  const { kind } = (error ?? {}) as { kind?: unknown }
   if (kind === 'too_large') return `a response of more than ${MAX_RESPONSE_BYTES / 1024 / 1024} MiB`
-  return typeof systemCode === 'string' && /^[A-Z0-9_]{1,60}$/.test(systemCode) ? systemCode : 'no response'
+  return systemCodeOf(error) ?? 'no response'
+}
+
+function systemCodeOf(error: unknown): string | undefined {
+  const { systemCode } = (error ?? {}) as { systemCode?: unknown }
+  return typeof systemCode === 'string' && /^[A-Z0-9_]{1,60}$/.test(systemCode) ? systemCode : undefined
 }
 
 function bodyOf(text: string): Body {

@@ -1,4 +1,4 @@
-import { ADVICE, CommandFailure, EXIT, type ExitCode } from '../failure.ts'
+import { ADVICE, adviceOn, CommandFailure, EXIT, type ExitCode } from '../failure.ts'
 import { isReply } from './probe.ts'
 import { type Answer, answerOf, changesBetween, isAnswered, type Profile, type Target } from './profile.ts'
 import { type Check, type CheckArguments, describe, type Finding, type Question } from './question.ts'
@@ -103,10 +103,11 @@ function failureOf({ reads, probe, args }: Check): CommandFailure | undefined {
     )
   }
   const [noReply] = outcomes
-  const { status, reason = 'no response' } = noReply?.kind === 'no reply' ? noReply : {}
+  const { status, reason = 'no response', systemCode } = noReply?.kind === 'no reply' ? noReply : {}
   if (status === 429) return fail(EXIT.refused, 'rate_limited', `${baseUrl} limited the rate: HTTP 429`)
   if (status !== undefined) {
     return fail(EXIT.unreachable, 'service_error', `${baseUrl} gave no usable response: ${reason}`, ADVICE.network)
   }
-  return fail(EXIT.unreachable, 'network', `${baseUrl} cannot be reached: ${reason}`)
+  const advice = adviceOn({ code: 'network', systemCode }, { CAMPAIGN_BASE_URL: baseUrl })
+  return fail(EXIT.unreachable, 'network', `${baseUrl} cannot be reached: ${reason}`, advice)
 }

@@ -62,11 +62,15 @@ export function applyFault(
   }
 }
 
-const respondWith = (
-  response: ServiceResponse,
+function respondWith(
+  { status, headers, body }: ServiceResponse,
   transmission: ResponseOutcome['transmission'] = 'whole',
   delayMs = 0,
-): Outcome => ({ kind: 'response', response, transmission, delayMs })
+): Outcome {
+  // Tells programs such as `check` that this is no real service.
+  const response = { status, headers: { ...headers, 'x-campaign-client': 'local' }, body }
+  return { kind: 'response', response, transmission, delayMs }
+}
 
 function statusResponse({ status = 500, headers = {}, body = standardError(status) }: StatusFault): ServiceResponse {
   const named = new Headers({ ...headers })

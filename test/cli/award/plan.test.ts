@@ -90,9 +90,9 @@ describe('a dry run ends as the run with --yes would before it sends:', () => {
     const env = envOf(tokenUntil(Date.now() - 60_000))
     const dry = await award(['party.csv', ...DEMO, '--dry-run'], { env })
     expect(dry).toMatchObject({
-      code: 2,
+      code: 3,
       stdout: '',
-      stderr: expect.stringMatching(/the access token has expired at \d{4}-/),
+      stderr: expect.stringMatching(/the token expired at \d{4}-/),
     })
     expect(dry).toEqual(await award(['party.csv', ...DEMO, '--yes'], { env }))
     expect(service.requests).toEqual([])

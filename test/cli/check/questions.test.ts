@@ -197,14 +197,31 @@ describe('shapes', () => {
 
   test.each<[string, Response, string]>([
     ['another envelope', json({ ok: true, result: {} }), 'no envelope'],
-    ['an HTML page', new Response('<html>'), 'not JSON'],
-    ['an empty body', new Response(''), 'empty'],
+    ['JSON without an envelope', new Response('[]'), 'no envelope'],
   ])('%s instead of data is a difference', async (_, response, form) => {
     const { answered } = await checked({
       deviation: (request, pass) => (pathOf(request) === 'campaign/points' ? response.clone() : pass()),
     })
     const { finding } = answered.find(({ question }) => question.id === 'shapes.getCampaignPoints') ?? {}
     expect(finding).toMatchObject({ result: 'differs', detail: { form } })
+  })
+
+  const html = { 'content-type': 'text/html; charset=utf-8' }
+  test.each([
+    [
+      'a sign-in page',
+      () => new Response('<html><title>\n Sign in\n to Acme</title>', { headers: html }),
+      'HTTP 200, text/html, page "Sign in to Acme"',
+    ],
+    ['an empty body', () => new Response(null, { status: 204 }), 'HTTP 204'],
+    ['a redirect to a page', () => new Response('<p>', { status: 302, headers: html }), 'HTTP 302, text/html'],
+  ])('%s instead of data answers nothing, and the finding says what came', async (_, response, note) => {
+    const { answered, exitCode } = await checked({
+      deviation: (request, pass) => (pathOf(request) === 'campaign/points' ? response() : pass()),
+    })
+    const { finding } = answered.find(({ question }) => question.id === 'shapes.getCampaignPoints') ?? {}
+    expect(finding).toMatchObject({ result: "can't tell", note })
+    expect(exitCode).toBe(0)
   })
 })
 
@@ -259,6 +276,19 @@ describe('errors', () => {
     expect(output).not.toContain('account of ada')
   })
 
+  test('data for a user without an entry is a difference', async () => {
+    const known = await checked()
+    expect(known.result('errors.unknown-account')).toBe('as assumed')
+    const { answered } = await checked({
+      deviation: (request, pass) => {
+        const isUnknown = new URL(request.url).searchParams.get('account')?.startsWith('none-')
+        return isUnknown && pathOf(request) === 'user/progress' ? json({ success: true, data: {} }) : pass()
+      },
+    })
+    const { finding } = answered.find(({ question }) => question.id === 'errors.unknown-account') ?? {}
+    expect(finding).toMatchObject({ result: 'differs', note: 'HTTP 200, data' })
+  })
+
   test('reports the names of headers for request ids and rate limits, without values', async () => {
     const { answered, output } = await checked({
       async deviation(_, pass) {
@@ -293,9 +323,21 @@ test('shows clock skew, which is not a difference', async () => {
 
 describe('the token', () => {
   test('a service that ignores tokens is a difference', async () => {
-    const { result, exitCode } = await checked({ service: createCampaignService() })
+    const { result, exitCode } = await checked({
+      service: createCampaignService(),
+      async deviation(_, pass) {
+        const response = await pass()
+        return new Response(response.body, { status: response.status })
+      },
+    })
     expect(result('access.token-checked')).toBe('differs')
     expect(exitCode).toBe(1)
+  })
+
+  test('for the local service, which takes any token, says so', async () => {
+    const { answered, exitCode } = await checked({ service: createCampaignService() })
+    expect(answered[0]?.finding).toMatchObject({ result: "can't tell", note: expect.stringMatching(/local service/) })
+    expect(exitCode).toBe(0)
   })
 
   test('a 403 for a wrong token proves nothing', async () => {

@@ -16,6 +16,9 @@ export const tokenQuestion: Question<Outcome | undefined> = {
     if (outcome === undefined) return cannotTell('no read returned data with the right token')
     if (outcome.status === 401) return asAssumed()
     if (!isReply(outcome) || outcome.status >= 300 || outcome.kind !== 'data') return noData(outcome)
+    if (outcome.header('x-campaign-client') === 'local') {
+      return cannotTell('the local service takes any token; `dev --token TOKEN` takes only one')
+    }
     const advice = 'the other results do not prove that your token works: ask the operator of the service'
     return differs('a wrong token gets data', advice, { status: outcome.status })
   },

@@ -45,6 +45,15 @@ const unknownCampaign: Question<Outcome> = {
   judge: (_, outcome) => judgeError(outcome, [400, 403]),
 }
 
+const unknownAccount: Question<Outcome> = {
+  id: 'errors.unknown-account',
+  text: 'error for a user without an entry in the campaign',
+  assumed: 'a standard error with HTTP 400',
+  needs: ['account', 'platform'],
+  ask: (check) => check.send('getUserProgress', { values: { account: `none-${randomUUID()}` } }),
+  judge: (_, outcome) => judgeError(outcome, [400]),
+}
+
 const headers: Question = {
   id: 'errors.headers',
   text: 'headers with request ids or rate limits',
@@ -57,4 +66,4 @@ const headers: Question = {
   },
 }
 
-export const errors: readonly Question[] = [missingArgument, unknownCampaign, headers]
+export const errors: readonly Question[] = [missingArgument, unknownCampaign, unknownAccount, headers]
