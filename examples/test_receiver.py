@@ -30,7 +30,7 @@ def statuses(count):
 control("reset", {})
 control("saveWebhook", {"urls": [RECEIVER]})
 control("addFault", {"on": "delivery", "kind": "bad_signature"})
-control("emit", {"kind": "action_completed", "account": "ada", "item": "follow"})
+control("emit", {"kind": "action_completed", "account": "ada", "aid": "follow"})
 assert statuses(1) == [401], f"a forged message: {statuses(1)}"
 control("advanceToNextRetry", {})
 assert statuses(2) == [401, 200], f"the retry: {statuses(2)}"

@@ -1,4 +1,6 @@
 import * as z from 'zod/mini'
+import { endpoints, type OperationName } from '../endpoints/index.ts'
+import { DELIVERY_FAULT_KINDS, FAULT_KINDS } from './fault-kinds.ts'
 
 /** A string with a description, which the OpenAPI document shows. */
 const text = (description: string) => z.string().check(z.describe(description))
@@ -7,11 +9,16 @@ const TIMES = 'Enter a whole number of at least 1.'
 const STATUS = 'Enter an HTTP status from 200 to 599.'
 const DELAY = 'Enter a number of milliseconds, at least 0.'
 
-const pid = text('Campaign ID.')
-const platform = text('Platform of the account.')
-const userId = z
-  .string()
-  .check(z.trim(), z.minLength(1, 'Enter a user ID.'), z.describe('User ID: an account of the user, on any platform.'))
+const namesOf = <Name extends string>(table: Readonly<Record<Name, unknown>>) => Object.keys(table) as Name[]
+
+const OPERATIONS: OperationName[] = namesOf(endpoints)
+const DELIVERY_FAULTS = namesOf(DELIVERY_FAULT_KINDS)
+const KINDS_OF_FAULTS = namesOf({ ...FAULT_KINDS, ...DELIVERY_FAULT_KINDS })
+
+/** An account has one entry for each campaign and platform that it takes part in. */
+const pid = z.optional(text('Campaign ID. Optional if the account has only one entry.'))
+const platform = z.optional(text('Platform of the account. Optional if the account has only one entry.'))
+const userId = z.string().check(z.trim(), z.minLength(1, 'Enter a user ID.'), z.describe('Account of the user.'))
 
 const hookId = text('ID of the webhook.')
 
@@ -26,9 +33,17 @@ const action = <Fields extends Readonly<Record<string, z.ZodMiniType>>>(descript
 export const CONTROL_REQUESTS = {
   addFault: action('Injects a fault into requests or webhook deliveries.', {
     on: z.optional(
-      text("Name of the client's method, `*` for any request, or `delivery` for webhook messages. Default: `*`."),
+      z
+        .enum(['*', 'delivery', ...OPERATIONS])
+        .check(
+          z.describe(
+            "Name of the client's method, `*` for any request, or `delivery` for webhook messages. Default: `*`.",
+          ),
+        ),
     ),
-    kind: text('Kind of the fault.'),
+    kind: z
+      .enum(KINDS_OF_FAULTS)
+      .check(z.describe(`Kind of the fault. On \`delivery\`: ${DELIVERY_FAULTS.join(', ')}.`)),
     times: z.optional(
       z
         .nullable(z.int(TIMES).check(z.gte(1, TIMES)))
@@ -61,20 +76,51 @@ export const CONTROL_REQUESTS = {
   }),
   cancelFault: action('Switches a fault off.', { key: text('The `key` that `addFault` returned.') }),
   completeTask: action('Completes a task for a user, with the XP and messages that follow.', {
-    pid,
-    account: text('User ID.'),
+    account: userId,
     platform,
+    pid,
     aid: text('Task ID.'),
   }),
-  emit: action('Sends an event of a user to the webhooks, without changing XP or progress.', {
-    kind: z.enum(['action_completed', 'quest_completed']).check(z.describe('Type of the event.')),
-    pid: z.optional(text('Campaign ID. Default: the first campaign of the user.')),
-    account: userId,
-    item: z.string().check(z.minLength(1, 'Enter the ID of a task or quest.'), z.describe('ID of the task or quest.')),
+  emit: action('Sends a message to the webhooks, without changing XP or progress.', {
+    kind: z
+      .enum(['action_completed', 'quest_completed', 'custom'])
+      .check(z.describe('Type of the event; `custom` sends your own payload.')),
+    account: z.optional(userId),
+    platform,
+    pid: z.optional(
+      text(
+        'Campaign ID. Optional if the account has only one entry; kind `custom`: without it, no webhook that is ' +
+          'limited to some campaigns gets the message.',
+      ),
+    ),
+    aid: z.optional(
+      z.string().check(z.minLength(1, 'Enter the ID of a task.'), z.describe('Kind `action_completed`: task ID.')),
+    ),
+    cid: z.optional(
+      z.string().check(z.minLength(1, 'Enter the ID of a quest.'), z.describe('Kind `quest_completed`: quest ID.')),
+    ),
+    item: z.optional(z.string().check(z.describe('Deprecated: use `aid` or `cid`.'))),
+    xp: z.optional(
+      z.number().check(z.describe('XP in the event. Default: the XP of the task or quest for this user.')),
+    ),
+    payload: z.optional(
+      z
+        .record(z.string(), z.unknown())
+        .check(z.describe('Kind `custom`: the payload. A missing `id` or `scope` is added.')),
+    ),
+    scope: z.optional(
+      text("Kind `custom`: scope of the webhooks. Default: the payload's `scope`, or `user_activity`."),
+    ),
   }),
   saveWebhook: action('Adds or changes a webhook.', {
-    hook_id: z.optional(text('ID of the webhook to change. Without it, a webhook is added.')),
-    newId: z.optional(z.string().check(z.trim(), z.describe('ID of the new webhook. Default: a generated ID.'))),
+    hook_id: z.optional(
+      z
+        .string()
+        .check(
+          z.trim(),
+          z.describe('ID of the webhook: it is changed, or added. Default: a new webhook with a generated ID.'),
+        ),
+    ),
     urls: z
       .array(z.string())
       .check(z.minLength(1, 'Enter the URL of your webhook.'), z.describe('URLs. Each gets the same messages.')),
@@ -102,6 +148,8 @@ export const CONTROL_REQUESTS = {
   removeWebhook: action('Removes a webhook and drops its pending deliveries.', { hook_id: hookId }),
   testWebhook: action("Sends the message of the admin panel's Test tool once.", {
     account: userId,
+    platform,
+    pid,
     hook_id: z.optional(text('ID of the webhook. Default: the first webhook.')),
     url: z.optional(text('A URL of the webhook. Default: its first URL.')),
   }),

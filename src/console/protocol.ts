@@ -164,6 +164,8 @@ interface ActionData {
   readonly readUser: UserView
   readonly readRequest: RequestView
   readonly readDelivery: DeliveryView
+  /** `completed` is false if the task was completed before. `messages` has the IDs of the messages that followed. */
+  readonly completeTask: { readonly completed: boolean; readonly messages: readonly string[] }
   readonly saveWebhook: WebhookRecord
   readonly testWebhook: TestWebhookResult
   /** `deliveries` has an ID for each URL that the message was sent to. */

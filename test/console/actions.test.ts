@@ -80,7 +80,7 @@ test('a linked account identifies its user', async () => {
   const account = 'ada@campaign.example'
   const { Payload } = await act('testWebhook', { account, hook_id: 'h' })
   expect(JSON.parse(Payload)).toMatchObject({ user: 'ada' })
-  const emitted = { kind: 'action_completed', pid: 'demo', account, item: 'share' } as const
+  const emitted = { kind: 'action_completed', pid: 'demo', account, aid: 'share' } as const
   expect(await act('emit', emitted)).toMatchObject({ deliveries: [expect.any(String)] })
 })
 
@@ -107,7 +107,7 @@ test.each([
 ])('a test message to which the endpoint responds with %i is %s', async (status, state, attempt) => {
   const { url } = await receiver(status)
   const { act, changes } = await openConsole()
-  await act('saveWebhook', endpoint(url, { newId: 'mine' }))
+  await act('saveWebhook', endpoint(url, { hook_id: 'mine' }))
   await act('testWebhook', { account: 'ada', hook_id: 'mine' })
   await act('testWebhook', { account: 'ada', hook_id: 'mine' })
   const { rows: deliveries } = (await changes()).deliveries
@@ -117,7 +117,7 @@ test.each([
 
 test('a test message to a closed port is undelivered, with the error', async () => {
   const { act, changes } = await openConsole()
-  await act('saveWebhook', endpoint('http://127.0.0.1:1/', { newId: 'mine' }))
+  await act('saveWebhook', endpoint('http://127.0.0.1:1/', { hook_id: 'mine' }))
   const { Success, Data } = await act('testWebhook', { account: 'ada', hook_id: 'mine' })
   expect(Success).toBe(false)
   const [row] = (await changes()).deliveries.rows as [DeliveryRow]
@@ -303,7 +303,6 @@ test.each([
   ['readDelivery', { key: '9' }, 'This delivery is no longer stored.'],
   ['testWebhook', { account: 'ada' }, 'No webhook is registered.', 'hook_id'],
   ['removeWebhook', { hook_id: 'none' }, 'There is no webhook "none".', 'hook_id'],
-  ['saveWebhook', endpoint('http://127.0.0.1:1/', { hook_id: 'none' }), 'There is no webhook "none".', 'hook_id'],
   ['testWebhook', { account: 'ada', hook_id: 'none' }, 'There is no webhook "none".', 'hook_id'],
   ['loadSeed', { seed: [] }, 'A seed is a JSON object. "Save seed" writes one.'],
 ] as const)('%s with %j: %s', async (name, argument, error, field?: string) => {
@@ -327,9 +326,9 @@ test('an event finds a user by the account, but not a user of another campaign',
   ]
   const { act, responseOf, service } = await openConsole({ campaigns } as never)
   service.registerWebhook({ hook_id: 'h', url: 'http://127.0.0.1:1/' })
-  const emitted = { kind: 'action_completed', pid: 'second', account: 'u', item: 'a' } as const
+  const emitted = { kind: 'action_completed', pid: 'second', account: 'u', aid: 'a' } as const
   expect(await act('emit', emitted)).toMatchObject({ deliveries: [expect.any(String)] })
-  const nobody = { kind: 'action_completed', pid: 'second', account: 'x', item: 'a' } as const
+  const nobody = { kind: 'action_completed', pid: 'second', account: 'x', aid: 'a' } as const
   expect(await responseOf('emit', nobody)).toEqual({
     error: 'There is no user "x" in the campaign "second".',
     field: 'account',
@@ -351,8 +350,8 @@ test.each([
 test('an endpoint of a loaded seed keeps its registered secret, even if CAMPAIGN_WEBHOOK_SECRET is set', async () => {
   const { act, service } = await openConsole({ secret: 'of the environment' })
   const url = 'http://127.0.0.1:1/'
-  await act('saveWebhook', endpoint(url, { newId: 'signed', secret: 'known here' }))
-  await act('saveWebhook', endpoint(url, { newId: 'plain', secret: '' }))
+  await act('saveWebhook', endpoint(url, { hook_id: 'signed', secret: 'known here' }))
+  await act('saveWebhook', endpoint(url, { hook_id: 'plain', secret: '' }))
   await act('loadSeed', { seed: { webhooks: ['signed', 'plain'].map((hook_id) => ({ hook_id, url, signed: true })) } })
   const secrets = service.exportSeed({ secrets: true }).webhooks?.map(({ secret }) => secret)
   expect(secrets).toEqual(['known here', 'of the environment'])

@@ -58,7 +58,7 @@ describe('POST /control/', () => {
     const { messages, url } = await receiver()
     const { post, get, service } = await openControl()
     await post('saveWebhook', { urls: [url, `${url}/2`] })
-    const { status, body } = await post('emit', { kind: 'action_completed', account: 'ada', item: 'follow' })
+    const { status, body } = await post('emit', { kind: 'action_completed', account: 'ada', aid: 'follow' })
     await service.settle()
     const { id } = JSON.parse(messages[0]?.body ?? '{}')
     const deliveries = service.deliveries.map(({ deliveryId }) => deliveryId)
@@ -71,10 +71,76 @@ describe('POST /control/', () => {
     expect(messages).toHaveLength(3)
   })
 
+  test('emit takes xp, a payload of your own, and until the next minor version the field item', async () => {
+    const { messages, url } = await receiver()
+    const { post, service } = await openControl()
+    await post('saveWebhook', { urls: [url] })
+    await post('emit', { kind: 'action_completed', account: 'ada', aid: 'follow', xp: 7 })
+    await post('emit', { kind: 'quest_completed', account: 'ada', item: 'welcome' })
+    await post('emit', { kind: 'custom', payload: { id: 'own', scope: 'user_activity', note: 1 } })
+    await service.settle()
+    const bodies = messages.map(({ body }) => JSON.parse(body))
+    expect(bodies).toHaveLength(3)
+    expect(bodies).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ event: expect.objectContaining({ data: expect.objectContaining({ xp: 7 }) }) }),
+        expect.objectContaining({ event: expect.objectContaining({ type: 'quest_completed' }) }),
+        { id: 'own', scope: 'user_activity', note: 1 },
+      ]),
+    )
+  })
+
+  test('completeTask says whether the task was completed now, and which messages followed', async () => {
+    const { url } = await receiver()
+    const { post, service } = await openControl()
+    await post('saveWebhook', { urls: [url, `${url}/2`] })
+    const first = await post('completeTask', { account: 'linus', aid: 'connect-wallet' })
+    const [id] = new Set(service.deliveries.map((delivery) => delivery.id))
+    expect(first).toEqual(ok({ completed: true, messages: [id] }))
+    expect(await post('completeTask', { account: 'linus', aid: 'connect-wallet' })).toEqual(
+      ok({ completed: false, messages: [] }),
+    )
+  })
+
+  test('pid and platform are required only for an account with several entries', async () => {
+    const users = [
+      { account: 'ada', platform: 'discord' },
+      { account: 'ada', platform: 'telegram' },
+      { account: 'linus', platform: 'discord' },
+    ]
+    const actions = [{ id: 'follow' }]
+    const campaigns = [
+      { id: 'one', actions, users },
+      { id: 'two', actions, users: [{ account: 'linus', platform: 'discord' }] },
+    ]
+    const { post, service } = await openControl({ campaigns } as never)
+    service.registerWebhook({ hook_id: 'h', url: 'http://127.0.0.1:1/' })
+    const calls: [string, object][] = [
+      ['completeTask', { aid: 'follow' }],
+      ['emit', { kind: 'action_completed', aid: 'follow' }],
+      ['testWebhook', {}],
+    ]
+    for (const [name, fields] of calls) {
+      expect(await post(name, { ...fields, account: 'ada' })).toEqual({
+        status: 400,
+        body: {
+          error: '"ada" has several entries: set "platform" to one of "discord", "telegram".',
+          field: 'platform',
+        },
+      })
+      expect(await post(name, { ...fields, account: 'linus' })).toEqual({
+        status: 400,
+        body: { error: '"linus" has several entries: set "pid" to one of "one", "two".', field: 'pid' },
+      })
+      expect(await post(name, { ...fields, account: 'ada', platform: 'telegram' })).toMatchObject({ status: 200 })
+      expect(await post(name, { ...fields, account: 'linus', pid: 'two' })).toMatchObject({ status: 200 })
+    }
+  })
+
   test('a webhook is added, changed, tested and removed', async () => {
     const { messages, url } = await receiver()
     const { post, service } = await openControl({ secret: 'of the environment' })
-    expect(await post('saveWebhook', { urls: [url], newId: 'mine', campaigns: ['demo'] })).toMatchObject(
+    expect(await post('saveWebhook', { urls: [url], hook_id: 'mine', campaigns: ['demo'] })).toMatchObject(
       ok({ hook_id: 'mine', scope: 'user_activity', urls: [url], signed: true }),
     )
     // Fields that are absent stay as they are.
@@ -90,7 +156,9 @@ describe('POST /control/', () => {
     const { messages, url } = await receiver(503)
     const { post, service, clock } = await openControl()
     await post('saveWebhook', { urls: [url] })
-    expect(await post('completeTask', { ...LINUS, aid: 'connect-wallet' })).toEqual(ok({}))
+    expect(await post('completeTask', { ...LINUS, aid: 'connect-wallet' })).toEqual(
+      ok({ completed: true, messages: [service.deliveries[0]?.id] }),
+    )
     await service.settle()
     for (let retries = 1; retries <= 4; retries++) {
       expect(await post('advanceToNextRetry')).toEqual(ok({}))
@@ -169,18 +237,34 @@ describe('a request under /control/ is refused', () => {
     ['a missing field', 'POST', 'advance', json, '{}', 400, '"ms" is required.'],
     ['a field that only prototypes have', 'POST', 'advance', json, '{"__proto__":{"ms":1}}', 400, '"ms" is required.'],
     ['a missing seed', 'POST', 'loadSeed', json, '{}', 400, '"seed" is required.'],
-    ['null for a text', 'POST', 'emit', json, '{"kind":"quest_completed","item":null}', 400, '"account" is required.'],
+    [
+      'null for a text',
+      'POST',
+      'emit',
+      json,
+      '{"kind":"quest_completed","account":null}',
+      400,
+      '"account" must be a string.',
+    ],
     ['a number for a text', 'POST', 'redeliver', json, '{"key":7}', 400, '"key" must be a string.'],
     ['a text for a number', 'POST', 'advance', json, '{"ms":"7"}', 400, '"ms" must be a number.'],
     ['a text for a list', 'POST', 'saveWebhook', json, '{"urls":"x"}', 400, '"urls" must be a list.'],
     ['a wrong entry of a list', 'POST', 'saveWebhook', json, '{"urls":[7]}', 400, '"urls.0" must be a string.'],
-    ['a wrong header', 'POST', 'addFault', json, '{"kind":"x","headers":[]}', 400, '"headers" must be an object.'],
-    ['a wrong flag', 'POST', 'addFault', json, '{"kind":"x","applied":1}', 400, '"applied" must be true or false.'],
+    ['a wrong header', 'POST', 'addFault', json, '{"kind":"status","headers":[]}', 400, '"headers" must be an object.'],
+    [
+      'a wrong flag',
+      'POST',
+      'addFault',
+      json,
+      '{"kind":"status","applied":1}',
+      400,
+      '"applied" must be true or false.',
+    ],
     ['a wrong option', 'POST', 'addFault', json, '{"kind":"reset","status":1}', 400, 'Enter an HTTP status'],
     ['a foreign option', 'POST', 'addFault', json, '{"kind":"reset","field":"x"}', 400, 'field is not an option'],
     ['a misspelt field', 'POST', 'advance', json, '{"ms":1,"sec":1}', 400, '"sec" is not a field. The fields are: ms.'],
     ['a wrong kind', 'POST', 'emit', json, '{"kind":"x","account":"a","item":"i"}', 400, '"kind" must be one of'],
-    ['an unknown kind of fault', 'POST', 'addFault', json, '{"kind":"x"}', 400, "kind must be 'status' or"],
+    ['an unknown kind of fault', 'POST', 'addFault', json, '{"kind":"x"}', 400, '"kind" must be one of: status, reset'],
     ['a cross-site request', 'POST', 'reset', { ...json, origin: 'https://evil.example' }, '{}', 403, 'other origins'],
   ])('%s', async (_, method, name, headers, body, status, error) => {
     const { base, service } = await openConsole()

@@ -92,7 +92,7 @@ test('serves the page with headers that stop a browser from loading other resour
 test('a changed endpoint keeps its secret, its organization and its position', async () => {
   const { messages, url } = await receiver()
   const { act, service } = await openConsole({ secret: 'of the environment' })
-  await act('saveWebhook', endpoint(url, { newId: 'first', secret: 'the first one' }))
+  await act('saveWebhook', endpoint(url, { hook_id: 'first', secret: 'the first one' }))
   service.registerWebhook({ hook_id: 'second', url, secret: 'the second one', organization: 'demo' })
   await act('saveWebhook', endpoint(url, { hook_id: 'second', campaigns: ['demo'] }))
   await act('testWebhook', { account: 'ada', hook_id: 'second' })
@@ -145,14 +145,15 @@ test('a failed delivery is shown with its attempts, and the clock can advance to
 test('an event is sent to the endpoints of its scope, and changes no progress', async () => {
   const { messages, url } = await receiver()
   const { act, changes, service } = await openConsole()
-  const event = { kind: 'quest_completed', pid: 'demo', account: ' ada ', item: 'welcome' } as const
+  const event = { kind: 'quest_completed', pid: 'demo', account: ' ada ', cid: 'welcome' } as const
   await act('saveWebhook', endpoint(url, { scope: 'another scope' }))
   expect(await act('emit', event)).toMatchObject({ deliveries: [] })
-  await act('saveWebhook', endpoint(url, { newId: 'first' }))
-  await act('saveWebhook', endpoint(url, { newId: 'second', campaigns: ['demo'] }))
+  await act('saveWebhook', endpoint(url, { hook_id: 'first' }))
+  await act('saveWebhook', endpoint(url, { hook_id: 'second', campaigns: ['demo'] }))
   const before = service.state
   expect(await act('emit', event)).toMatchObject({ deliveries: [expect.any(String), expect.any(String)] })
-  expect(await act('emit', { ...event, kind: 'action_completed', item: 'follow' })).toMatchObject({
+  const task = { kind: 'action_completed', pid: 'demo', account: 'ada', aid: 'follow' } as const
+  expect(await act('emit', task)).toMatchObject({
     deliveries: [expect.any(String), expect.any(String)],
   })
   expect(service.state).toEqual(before)
@@ -170,12 +171,11 @@ test('an event is sent to the endpoints of its scope, and changes no progress', 
 test('an endpoint can be removed once, and an unreachable or removed endpoint cannot be saved', async () => {
   const { url } = await receiver()
   const { act, responseOf, service } = await openConsole({ reachable: /127\.0\.0\.1/ })
-  await act('saveWebhook', endpoint(url, { newId: ' mine ' }))
+  await act('saveWebhook', endpoint(url, { hook_id: ' mine ' }))
   expect(service.webhooks.map(({ hook_id }) => hook_id)).toEqual(['mine'])
   await act('removeWebhook', { hook_id: 'mine' })
   const removed = { error: 'There is no webhook "mine".', field: 'hook_id' }
   expect(await responseOf('removeWebhook', { hook_id: 'mine' })).toEqual(removed)
-  expect(await responseOf('saveWebhook', endpoint(url, { hook_id: 'mine' }))).toEqual(removed)
   expect(await responseOf('saveWebhook', endpoint('https://shop.example/'))).toEqual({
     error: 'https://shop.example/ is not this machine',
     field: 'urls',
@@ -193,7 +193,7 @@ test('the clock can be reset without resetting the service', async () => {
 test('an endpoint of a loaded seed keeps the secret that the running service has', async () => {
   const { messages, url } = await receiver()
   const { act, base, changes } = await openConsole()
-  await act('saveWebhook', endpoint(url, { newId: 'mine', secret: 'known here' }))
+  await act('saveWebhook', endpoint(url, { hook_id: 'mine', secret: 'known here' }))
   const seed: unknown = await (await fetch(`${base}/console/seed.json`)).json()
   expect(JSON.stringify(seed)).not.toContain('known here')
   expect(await act('loadSeed', { seed })).toEqual({ unsigned: [] })
@@ -278,7 +278,7 @@ test('GET /console/changes returns the changes since the given revision', async 
 test('a task completed and a test message sent in the console appear in the lists', async () => {
   const { url } = await receiver()
   const { act, changes } = await openConsole()
-  await act('saveWebhook', endpoint(url, { newId: 'mine' }))
+  await act('saveWebhook', endpoint(url, { hook_id: 'mine' }))
   await act('completeTask', { ...LINUS, aid: 'connect-wallet' })
   const result = await act('testWebhook', { account: 'ada', hook_id: 'mine' })
   const changed = await changes()
@@ -328,12 +328,15 @@ test.each([
   ['saveWebhook', { ...endpoint(''), urls: [] }, 'urls', 'Enter the URL of your webhook.'],
   ['saveWebhook', endpoint('http://127.0.0.1:1/', { scope: ' ' }), 'scope', 'Enter the scope'],
   ['saveWebhook', endpoint('http://127.0.0.1:1/', { campaigns: ['nowhere'] }), 'campaigns', 'no campaign "nowhere"'],
-  ['saveWebhook', endpoint('http://127.0.0.1:1/', { newId: 'taken' }), 'newId', 'Another webhook has the ID "taken".'],
+  ['saveWebhook', endpoint('http://127.0.0.1:99999/'), 'urls', 'is not a valid URL: check its host and its port.'],
+  ['saveWebhook', endpoint('http://user:secret@127.0.0.1/'), 'urls', 'must not contain a user name or a password'],
   ['testWebhook', { account: 'nobody', hook_id: 'taken' }, 'account', 'There is no user "nobody".'],
   ['testWebhook', { account: ' ', hook_id: 'taken' }, 'account', 'Enter a user ID.'],
   ['testWebhook', { account: 'ada', hook_id: 'gone' }, 'hook_id', 'There is no webhook "gone".'],
-  ['emit', { kind: 'action_completed', account: 'ada', item: '' }, 'item', 'Enter the ID of a task or quest.'],
-  ['emit', { kind: 'action_completed', pid: 'demo', account: 'x', item: 'follow' }, 'account', 'There is no user "x"'],
+  ['emit', { kind: 'action_completed', account: 'ada', aid: '' }, 'aid', 'Enter the ID of a task.'],
+  ['emit', { kind: 'quest_completed', account: 'ada', cid: '' }, 'cid', 'Enter the ID of a quest.'],
+  ['emit', { kind: 'action_completed', aid: 'follow' }, 'account', '"account" is required.'],
+  ['emit', { kind: 'action_completed', pid: 'demo', account: 'x', aid: 'follow' }, 'account', 'There is no user "x"'],
   ['addFault', { on: '*', kind: 'status', times: 0, status: 500 }, 'times', 'a whole number of at least 1'],
   ['addFault', { on: '*', kind: 'status', times: 1, status: 99 }, 'status', 'from 200 to 599'],
   ['addFault', { on: '*', kind: 'delay', times: 1, delayMs: -1 }, 'delayMs', 'at least 0'],

@@ -1,4 +1,4 @@
-import type { CampaignService, FaultOptions } from 'campaign-client/testing'
+import type { CampaignService, EmitOptions, FaultOptions } from 'campaign-client/testing'
 import type { $ZodIssue } from 'zod/v4/core'
 import { ACTION_REQUESTS, type ActionName, type ActionRequest } from '../action-requests.ts'
 import { Problem } from '../problem.ts'
@@ -49,28 +49,34 @@ const ACTIONS: Actions = {
     }
   },
 
-  completeTask(request, { service, feed, clock }) {
-    const { account, platform, pid, aid } = request
+  completeTask({ aid, ...given }, { service, feed, clock }) {
+    const user = findUser(service, given)
+    const { account, platform, pid } = user
     const values = { task: aid, 'user ID': account, platform, campaign: pid }
     const action = { title: 'Task completed', subject: account, pid, values, at: clock.now() }
-    feed.runAction(() => service.completeTask(request), action)
-    return null
+    const messages = new Set<string>()
+    let completed = false
+    const unsubscribe = service.subscribe((event) => {
+      if (event.kind === 'state_changed') completed = true
+      if (event.kind === 'delivery_changed') messages.add(event.delivery.id)
+    })
+    try {
+      feed.runAction(() => service.completeTask({ ...user, aid }), action)
+    } finally {
+      unsubscribe()
+    }
+    return { completed, messages: [...messages] }
   },
 
-  saveWebhook({ hook_id, newId, urls, scope, secret: entered, campaigns }, { service, secret, ...context }) {
+  saveWebhook({ hook_id, urls, scope, secret: entered, campaigns }, { service, secret, ...context }) {
     const { webhooks = [], campaigns: existing = [] } = service.exportSeed({ secrets: true })
     const known = webhooks.find((webhook) => webhook.hook_id === hook_id)
-    if (hook_id !== undefined && !known) fail(`There is no webhook "${hook_id}".`, 'hook_id')
-    if (newId && webhooks.some((webhook) => webhook.hook_id === newId)) {
-      fail(`Another webhook has the ID "${newId}".`, 'newId')
-    }
     for (const url of urls) requireUrl(url, context)
     const unknown = campaigns?.find((pid) => !existing.some(({ id }) => id === pid))
     if (unknown !== undefined) fail(`There is no campaign "${unknown}".`, 'campaigns')
     const used = entered === '' ? undefined : (entered ?? (known ? known.secret : secret))
-    const id = hook_id ?? newId
     return service.registerWebhook({
-      ...(id && { hook_id: id }),
+      ...(hook_id && { hook_id }),
       ...{ url: urls, secret: used, organization: known?.organization },
       ...{ scope: scope ?? known?.scope, campaigns: campaigns ?? known?.campaigns },
     })
@@ -81,24 +87,27 @@ const ACTIONS: Actions = {
     return null
   },
 
-  async testWebhook({ account, hook_id: chosen, url: chosenUrl }, { service, feed, clock }) {
+  async testWebhook({ hook_id: chosen, url: chosenUrl, ...given }, { service, feed, clock }) {
     const webhook = service.webhooks.find((each) => chosen === undefined || each.hook_id === chosen)
     const absence = chosen === undefined ? 'No webhook is registered.' : `There is no webhook "${chosen}".`
     const { hook_id, urls, campaigns } = webhook ?? fail(absence, 'hook_id')
     const url = chosenUrl ?? (urls[0] as string)
     if (!urls.includes(url)) fail(`The webhook "${hook_id}" does not have the URL "${url}".`, 'url')
-    const user = findUser(service, account, campaigns[0])
+    const [onlyCampaign] = campaigns.length === 1 ? campaigns : []
+    const user = findUser(service, { pid: onlyCampaign, ...given })
     const at = clock.now()
     const result = await service.testWebhook({ ...user, hook_id, url })
     feed.addTest(result, hook_id, url, at)
     return result
   },
 
-  emit({ kind, pid, account, item }, { service, feed }) {
-    const user = findUser(service, account, pid)
-    const { id, deliveryIds } = feed.runAction(() =>
-      service.emit(kind === 'action_completed' ? { kind, ...user, aid: item } : { kind, ...user, cid: item }),
-    )
+  emit({ kind, account, platform, pid, item, ...fields }, { service, feed }) {
+    let user: { pid?: string | undefined } = { pid }
+    if (kind !== 'custom')
+      user = findUser(service, { account: account ?? fail('"account" is required.', 'account'), platform, pid })
+    const itemId = item === undefined ? {} : { [kind === 'action_completed' ? 'aid' : 'cid']: item }
+    const given = Object.entries({ kind, ...itemId, ...user, ...fields }).filter(([, value]) => value !== undefined)
+    const { id, deliveryIds } = feed.runAction(() => service.emit(Object.fromEntries(given) as EmitOptions))
     return { messageId: id, deliveries: deliveryIds }
   },
 
@@ -152,9 +161,10 @@ function fail(message: string, field?: string): never {
 }
 
 function requireUrl(url: string, { requireReachable }: Pick<ActionContext, 'requireReachable'>): void {
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-    fail(`"${url}" is not a URL that begins with http:// or https://.`, 'urls')
-  }
+  if (!/^https?:\/\//i.test(url)) fail(`"${url}" is not a URL that begins with http:// or https://.`, 'urls')
+  if (!URL.canParse(url)) fail(`"${url}" is not a valid URL: check its host and its port.`, 'urls')
+  const { username, password } = new URL(url)
+  if (username || password) fail('A URL must not contain a user name or a password.', 'urls')
   try {
     requireReachable(url)
   } catch (error) {
@@ -162,13 +172,29 @@ function requireUrl(url: string, { requireReachable }: Pick<ActionContext, 'requ
   }
 }
 
-/** Finds the user with an account, on any platform, in the given campaign or in any campaign. */
-function findUser(service: CampaignService, account: string, pid: string | undefined) {
-  for (const entry of service.state.entries) {
-    const profile = entry.profiles.find((each) => each.account === account)
-    if (profile && (pid === undefined || entry.pid === pid)) return { ...profile, pid: entry.pid }
+interface GivenUser {
+  readonly account: string
+  readonly platform?: string | undefined
+  readonly pid?: string | undefined
+}
+
+/** Finds the entry of an account. Campaign and platform may be left out where the account has one entry only. */
+function findUser(service: CampaignService, { account, platform, pid }: GivenUser) {
+  const found = service.state.entries.flatMap((entry) =>
+    entry.profiles
+      .filter((profile) => profile.account === account && (platform === undefined || profile.platform === platform))
+      .filter(() => pid === undefined || entry.pid === pid)
+      .map((profile) => ({ account, platform: profile.platform, pid: entry.pid })),
+  )
+  const [user, another] = found
+  if (user === undefined) {
+    const where = [platform !== undefined && ` on "${platform}"`, pid !== undefined && ` in the campaign "${pid}"`]
+    return fail(`There is no user "${account}"${where.filter(Boolean).join('')}.`, 'account')
   }
-  return fail(`There is no user "${account}"${pid === undefined ? '' : ` in the campaign "${pid}"`}.`, 'account')
+  if (another === undefined) return user
+  const missing = found.some((each) => each.pid !== user.pid) ? 'pid' : 'platform'
+  const choices = [...new Set(found.map((each) => each[missing]))].join('", "')
+  return fail(`"${account}" has several entries: set "${missing}" to one of "${choices}".`, missing)
 }
 
 /** Returns the message of an error, without the names of a method and an option at its start. */

@@ -149,4 +149,8 @@ export function requiredTasks(
 /** Limits XP to finite numbers: JSON has no infinity and would send null. */
 export const finiteXp = (xp: number): number => Math.max(-Number.MAX_VALUE, Math.min(xp, Number.MAX_VALUE))
 
+/** The XP of a task, quest or challenge for a user: multiplied by the item's multiplier and the user's (assumed). */
+export const earnedXp = (item: { readonly xp: number; readonly xp_mul: number }, entry: Entry): number =>
+  finiteXp(finiteXp(item.xp * item.xp_mul) * entry.xp_mul)
+
 export const totalXp = (entry: Entry): number => finiteXp(finiteXp(entry.xp + entry.ref_xp) + entry.ugc_xp)

@@ -1,6 +1,6 @@
 import { type OptionRules, readOptions } from '../../shared/option-checks.ts'
 import { mustBeIdentifier } from '../option-readers.ts'
-import { type Challenge, type Entry, finiteXp, type Quest, requiredTasks, type Task } from './campaign.ts'
+import { type Challenge, type Entry, earnedXp, finiteXp, type Quest, requiredTasks, type Task } from './campaign.ts'
 import {
   describeEntry,
   ENTRY_RULES,
@@ -63,10 +63,10 @@ export function completeTask(entry: Entry, task: Task, account: string, state: S
   }
 }
 
-/** Completes an item and returns its XP, multiplied by the item's multiplier and the user's (assumed). */
+/** Completes an item and returns its XP. */
 function complete(entry: Entry, item: Task | Quest | Challenge): number {
   const { campaign } = entry
-  const xp = finiteXp(finiteXp(item.xp * item.xp_mul) * entry.xp_mul)
+  const xp = earnedXp(item, entry)
   campaign.complete(entry, item.id)
   campaign.update(entry, { xp: finiteXp(entry.xp + xp) })
   return xp

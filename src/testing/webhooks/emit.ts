@@ -7,6 +7,7 @@ import {
   optional,
 } from '../../shared/option-checks.ts'
 import { mustBeIdentifier, type RulesByKind, readOptionsOfKind } from '../option-readers.ts'
+import { earnedXp } from '../state/campaign.ts'
 import { ENTRY_RULES, type EntryOptions, type ServiceState } from '../state/service-state.ts'
 import { draftMessage, type MessageDraft, USER_ACTIVITY } from './webhook-message.ts'
 
@@ -67,15 +68,14 @@ export function draftEmittedMessage(given: EmitOptions, state: ServiceState): Me
   const { account, pid } = options
   const entry = state.requireEntry('emit', options)
   const { tasks, quests } = entry.campaign.definition
-  const xpOf = (item: { xp: number; xp_mul: number }): number => options.xp ?? item.xp * item.xp_mul * entry.xp_mul
   if (options.kind === 'action_completed') {
     const item = tasks.get(options.aid)
     if (!item) throw new TypeError(`emit: aid: there is no task "${options.aid}" in "${pid}"`)
-    return draftMessage({ kind: options.kind, entry, account, item, xp: xpOf(item) })
+    return draftMessage({ kind: options.kind, entry, account, item, xp: options.xp ?? earnedXp(item, entry) })
   }
   const item = quests.get(options.cid)
   if (!item) throw new TypeError(`emit: cid: there is no quest "${options.cid}" in "${pid}"`)
-  return draftMessage({ kind: options.kind, entry, account, item, xp: xpOf(item) })
+  return draftMessage({ kind: options.kind, entry, account, item, xp: options.xp ?? earnedXp(item, entry) })
 }
 
 function draftCustomMessage(

@@ -1,7 +1,7 @@
+import { FAULT_KINDS } from '../../fault-kinds.ts'
 import type { RequestRow } from '../../protocol.ts'
 import { requests } from '../live.ts'
 import { Badge, toneOf } from '../parts/badge.tsx'
-import { FAULT_KINDS } from '../parts/fault-kinds.ts'
 import { type Chip, FilteredPanel } from '../parts/filtered-panel.tsx'
 import { Link } from '../parts/link.tsx'
 import { type Columns, Table } from '../parts/table.tsx'

@@ -1,8 +1,8 @@
 import type { DeliveryAttempt } from 'campaign-client/testing'
+import { DELIVERY_FAULT_KINDS } from '../../../fault-kinds.ts'
 import type { DeliveryRow } from '../../../protocol.ts'
 import { serviceTime } from '../../live.ts'
 import { Badge } from '../../parts/badge.tsx'
-import { DELIVERY_FAULT_KINDS } from '../../parts/fault-kinds.ts'
 import { duration, Text, Time } from '../../parts/text.tsx'
 
 const NAMES = ['First attempt', '1st retry', '2nd retry', '3rd retry', '4th retry'] as const

@@ -17,7 +17,8 @@ export function EmitEvent() {
   const items = campaign?.items.filter((each) => each.kind === wanted) ?? []
   const obstacle = webhooks.length === 0 ? 'needs a webhook' : items.length === 0 && `needs a ${wanted} in the campaign`
   const send = async ({ account, item }: Readonly<Record<'account' | 'item', string>>) => {
-    const { deliveries } = await perform('emit', { kind, pid: campaign?.pid, account, item })
+    const id = kind === 'action_completed' ? { aid: item } : { cid: item }
+    const { deliveries } = await perform('emit', { kind, pid: campaign?.pid, account, ...id })
     await refresh()
     const sent = `The event was sent to ${count(deliveries.length, 'URL')}.`
     notify(deliveries.length > 0 ? sent : 'No webhook accepts this event.')

@@ -13,7 +13,10 @@ import { Text } from '../../parts/text.tsx'
 export function TestWebhook({ hookId }: { hookId: string | undefined }) {
   const [sent, setSent] = useState<{ readonly url: string; readonly result: TestWebhookResult }>()
   const root = useRef<HTMLDivElement>(null)
-  const targets = service.value.webhooks.flatMap(({ hook_id, urls }) => urls.map((url) => ({ hook_id, url })))
+  const targets = service.value.webhooks.flatMap(({ hook_id, urls, campaigns }) => {
+    const pid = campaigns[0] ?? service.value.campaigns[0]?.pid
+    return urls.map((url) => ({ hook_id, url, pid }))
+  })
   const ofWebhook = targets.findIndex(({ hook_id }) => hook_id === hookId)
   const [chosen, setChosen] = useState<string>()
   useEffect(() => {
@@ -22,8 +25,8 @@ export function TestWebhook({ hookId }: { hookId: string | undefined }) {
   }, [hookId])
   const test = async ({ account, target }: Readonly<Record<'account' | 'target', string>>) => {
     setSent(undefined)
-    const { hook_id = '', url = '' } = targets[Number(target)] ?? {}
-    setSent({ url, result: await perform('testWebhook', { account, hook_id, url }) })
+    const { hook_id = '', url = '', pid } = targets[Number(target)] ?? {}
+    setSent({ url, result: await perform('testWebhook', { account, pid, hook_id, url }) })
     await refresh()
   }
   return (

@@ -1,4 +1,5 @@
 import type { WebhookRecord } from 'campaign-client/testing'
+import { Problem } from '../../../problem.ts'
 import { notify, perform } from '../../actions.ts'
 import { deliveries, refresh, service } from '../../live.ts'
 import { Form, TextField } from '../../parts/form.tsx'
@@ -22,14 +23,18 @@ const wordsOf = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean)
 
 /** An unchecked checkbox has no value. */
 type Values = Readonly<Record<'urls' | 'secret' | 'scope' | 'campaigns', string>> & {
-  readonly newId?: string
+  readonly hook_id?: string
   readonly unsigned?: string
 }
 
 function Fields({ known }: { known: WebhookRecord | undefined }) {
-  const save = async ({ urls, secret, scope, campaigns, newId, unsigned }: Values) => {
+  const save = async ({ urls, secret, scope, campaigns, hook_id = '', unsigned }: Values) => {
+    const newId = hook_id.trim()
+    if (service.value.webhooks.some((other) => other.hook_id === newId)) {
+      throw new Problem(`Another webhook has the ID "${newId}".`, 'hook_id')
+    }
     await perform('saveWebhook', {
-      ...(known ? { hook_id: known.hook_id } : newId && { newId }),
+      ...(known ? { hook_id: known.hook_id } : newId && { hook_id: newId }),
       ...(unsigned ? { secret: '' } : secret && { secret }),
       ...{ urls: wordsOf(urls), scope, campaigns: wordsOf(campaigns) },
     })
@@ -64,7 +69,7 @@ function Fields({ known }: { known: WebhookRecord | undefined }) {
         defaultValue={known?.campaigns.join(', ') ?? ''}
         hint="Campaign IDs, separated by commas. Leave it empty for all."
       />
-      {!known && <TextField name="newId" label="Hook ID" hint="Leave it empty to get a generated ID." />}
+      {!known && <TextField name="hook_id" label="Hook ID" hint="Leave it empty to get a generated ID." />}
       <div class="buttons">
         <button type="submit" class="primary">
           {known ? 'Save' : 'Add'}
