@@ -393,11 +393,11 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
       const failing = poolWith((text) => {
         if (text.includes(EXTEND) && ++extensions === 1) throw new Error('the connection was reset')
       })
-      const ledger = postgresLedger(failing, { run: randomUUID(), table, leaseMs: 900 })
+      const ledger = postgresLedger(failing, { run: randomUUID(), table, leaseMs: 3_000 })
       const slow = holdCalls(client)
       const first = awardOne(slow, award(1), { ledger })
       // Four thirds of the lease time.
-      await expect.poll(() => extensions, { timeout: 10_000 }).toBe(4)
+      await expect.poll(() => extensions).toBe(4)
       expect((await unsettled(awardOne(client, award(1), { ledger }))).reason).toBe('busy')
       slow.waiting[0]?.()
       expect(await first).toBe('awarded')
