@@ -6,8 +6,9 @@ import type { Transport } from './transports/transport.ts'
 /**
  * Returns a bearer token (a JWT). The client calls it when it needs a new token, and shares the token between calls.
  *
- * After 30 s, `signal` aborts, and the waiting calls fail with `AccessTokenError`. The next call then calls the source
- * again, so a source that ignores its signal may run twice at the same time.
+ * A call waits up to 10 s for the token that another call has requested, then calls the source itself: a slow source may run
+ * twice at once. After 30 s, `signal` aborts, and the call that called the source fails with `AccessTokenError`. Other waiting
+ * calls, and the next call, call the source again.
  */
 export type AccessTokenSource = (options: { readonly signal: AbortSignal }) => string | Promise<string>
 

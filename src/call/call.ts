@@ -124,10 +124,13 @@ export class Call<Name extends OperationName> {
     // slot.
     let token = tokens.cached ?? (await this.#token())
     if (token instanceof Failure) return token
-    const slot = limiter.tryAdmit(settings.accessToken) ?? (await this.#waitForSlot())
+    const slot = limiter.tryAdmit(settings.accessToken, this.#attemptMs()) ?? (await this.#waitForSlot())
     if (slot instanceof Failure) return slot
     this.#slot = slot
-    if (slot.waitedMs > LONG_WAIT_MS) token = tokens.cached ?? (await this.#token())
+    if (slot.waitedMs > LONG_WAIT_MS) {
+      token = tokens.cached ?? (await this.#token())
+      limiter.extend(slot, this.#attemptMs())
+    }
     if (token instanceof Failure) return token
 
     const sentAt = performance.now()
@@ -150,8 +153,9 @@ export class Call<Name extends OperationName> {
 
   async #waitForSlot(): Promise<Slot | Failure> {
     const { limiter, settings } = this.#context
-    const { signal, totalTimeoutMs } = this.#prepared.settings
-    const admitted = await limiter.admit(settings.accessToken, this.#attemptNumber - 1, this.#timeLeft(), signal)
+    const { signal, timeoutMs, totalTimeoutMs } = this.#prepared.settings
+    const wait = { retry: this.#attemptNumber - 1, attemptMs: timeoutMs, totalMs: this.#timeLeft(), signal }
+    const admitted = await limiter.admit(settings.accessToken, wait)
     if (admitted === TIMED_OUT) return noTimeToSend(this.#operation, totalTimeoutMs)
     return 'retryAfterMs' in admitted ? pauseTooLong(this.#operation, admitted.retryAfterMs) : admitted
   }
@@ -291,6 +295,11 @@ export class Call<Name extends OperationName> {
   /** Returns the rest of `totalTimeoutMs`. */
   #timeLeft(): number {
     return this.#startedAt + this.#prepared.settings.totalTimeoutMs - performance.now()
+  }
+
+  /** Returns the time limit of an attempt that starts now. */
+  #attemptMs(): number {
+    return Math.min(this.#prepared.settings.timeoutMs, this.#timeLeft())
   }
 
   /**

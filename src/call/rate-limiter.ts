@@ -1,5 +1,6 @@
 import type { RequestLimits } from '../options.ts'
-import { MAX_TIMER_MS, TIMED_OUT, withTimeout } from '../shared/timers.ts'
+import { reasonOf } from '../shared/abort.ts'
+import { TIMED_OUT, withTimeout } from '../shared/timers.ts'
 import { MAX_PAUSE_MS } from './retry.ts'
 
 /** Timers fire late. A start that is late by at most this much does not delay the next start. */
@@ -10,6 +11,10 @@ const SLOW_GROWTH = 50
 const MIN_RESPONSES = 3
 /** If there are this many tokens, the idle ones are removed before a new one is added. */
 const MAX_IDLE_TOKENS = 100
+/** The longest time between two checks of a waiting attempt whether it may start. */
+const CHECK_MS = 250
+/** A waiting attempt that has not checked for this long loses its place. Its call was abandoned, or the process was blocked. */
+const MAX_SILENCE_MS = 1_000
 
 /** The permission to send one attempt. */
 export interface Slot {
@@ -17,6 +22,8 @@ export interface Slot {
   /** The epoch in which the attempt started. */
   readonly epoch: number
   readonly waitedMs: number
+  /** The end of the attempt's time limit. From then on the slot is free, even if its call was abandoned and never releases it. */
+  endsAt: number
 }
 
 /** The service asked for a pause that is too long to wait for. */
@@ -24,36 +31,39 @@ export interface LongPause {
   readonly retryAfterMs: number
 }
 
+/** Why and how long an attempt waits. */
+export interface Wait {
+  /** 0 for the first attempt of a call. */
+  readonly retry: number
+  /** The time limit of the attempt, in milliseconds. */
+  readonly attemptMs: number
+  /** The time limit of the wait and the attempt together, in milliseconds. */
+  readonly totalMs: number
+  readonly signal: AbortSignal | undefined
+}
+
 /** An attempt in the queue. */
 class Waiter {
-  state: 'waiting' | 'admitted' | 'gone' = 'waiting'
   /** 0 for the first attempt of a call. */
   readonly retry: number
   readonly since = performance.now()
-  readonly settled: Promise<Slot | LongPause>
-  #slot: Slot | undefined
-  #settle!: (result: Slot | LongPause) => void
+  checkedAt = this.since
+  #wake: () => void = () => undefined
 
   constructor(retry: number) {
     this.retry = retry
-    this.settled = new Promise((resolve) => {
-      this.#settle = resolve
+  }
+
+  /** Waits for {@link wake}, at most for `ms`. Rejects with the signal's reason when `signal` aborts. */
+  async sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    const woken = new Promise<void>((resolve) => {
+      this.#wake = resolve
     })
+    await withTimeout(woken, ms, signal)
   }
 
-  get slot(): Slot | undefined {
-    return this.#slot
-  }
-
-  admit(slot: Slot): void {
-    this.state = 'admitted'
-    this.#slot = slot
-    this.#settle(slot)
-  }
-
-  refuse(pause: LongPause): void {
-    this.state = 'gone'
-    this.#settle(pause)
+  wake(): void {
+    this.#wake()
   }
 }
 
@@ -78,7 +88,7 @@ export class TokenLimit {
   /** The number of pauses so far. Attempts of an earlier epoch do not change the window. */
   #epoch = 0
   /** Attempts of this epoch that are in flight. */
-  #inFlight = 0
+  readonly #inFlight = new Set<Slot>()
   /** The number of responses other than 429 in this epoch. */
   #responses = 0
   /** The number of responses in the last epoch that had any. */
@@ -90,18 +100,17 @@ export class TokenLimit {
     this.#intervalMs = 1_000 / requestsPerSecond
   }
 
-  get isEmpty(): boolean {
-    return this.#waiters.every(({ size }) => size === 0)
-  }
-
   /** Whether the limit can be deleted: nothing waits or is in flight, and the interval and the pause are over. */
   isIdle(now: number): boolean {
-    return this.isEmpty && this.#inFlight === 0 && now >= this.#nextStart && now >= this.#pausedUntil
+    removeEnded(this.#inFlight, now)
+    return (
+      this.next(now) === undefined && this.#inFlight.size === 0 && now >= this.#nextStart && now >= this.#pausedUntil
+    )
   }
 
-  /** The time of the next start. Infinity if an attempt in flight must end first. */
-  get nextStart(): number {
-    return this.#inFlight < Math.floor(this.#window)
+  /** Returns the time of the next start. Infinity if an attempt in flight must end first. */
+  nextStart(now: number): number {
+    return hasRoom(this.#inFlight, Math.floor(this.#window), now)
       ? Math.max(this.#nextStart, this.#pausedUntil)
       : Number.POSITIVE_INFINITY
   }
@@ -115,6 +124,7 @@ export class TokenLimit {
     return now < this.#longPause.until ? { retryAfterMs: this.#longPause.retryAfterMs } : undefined
   }
 
+  /** Adds a waiter to the end of its queue, unless it has a place. */
   add(waiter: Waiter): void {
     while (this.#waiters.length <= waiter.retry) this.#waiters.push(new Set())
     this.#waiters[waiter.retry]?.add(waiter)
@@ -125,19 +135,23 @@ export class TokenLimit {
   }
 
   /**
-   * Removes and returns the next waiter. Retries go before first attempts. If a 429 is likely, the calls with the fewest
-   * retries so far go first; otherwise the calls with the most.
+   * Returns the waiter that may start next, and removes those that have not checked for a while. Retries go before first
+   * attempts. If a 429 is likely, the calls with the fewest retries so far go first; otherwise the calls with the most.
    */
-  take(): Waiter | undefined {
+  next(now: number): Waiter | undefined {
     const [firstAttempts = [], ...retries] = this.#waiters
     const ordered = this.isRisky ? retries : retries.reverse()
     for (const waiters of [...ordered, firstAttempts]) {
       for (const waiter of waiters) {
+        if (now - waiter.checkedAt < MAX_SILENCE_MS) return waiter
         this.remove(waiter)
-        return waiter
       }
     }
     return undefined
+  }
+
+  wakeAll(): void {
+    for (const waiters of this.#waiters) for (const waiter of waiters) waiter.wake()
   }
 
   /**
@@ -146,21 +160,25 @@ export class TokenLimit {
    */
   get isRisky(): boolean {
     if (this.#epoch === 0) return false
-    return this.#responses < MIN_RESPONSES || this.#responses + this.#inFlight >= this.#lastResponses / 2
+    return this.#responses < MIN_RESPONSES || this.#responses + this.#inFlight.size >= this.#lastResponses / 2
   }
 
-  /** Records the start of an attempt. Returns its epoch. */
-  start(now: number): number {
-    this.#inFlight++
+  /** Records the start of an attempt. */
+  start(now: number, attemptMs: number, waitedMs = 0): Slot {
+    const slot = { limit: this, epoch: this.#epoch, waitedMs, endsAt: now + attemptMs }
+    removeOldest(this.#inFlight, now)
+    this.#inFlight.add(slot)
     const isLate = now - this.#nextStart > MAX_DRIFT_MS
     this.#nextStart = (isLate ? now : this.#nextStart) + this.#intervalMs
-    return this.#epoch
+    return slot
   }
 
   /** Records the end of an attempt. Resets the window and the backoff if no other attempt is left. */
-  end(epoch: number): void {
-    if (epoch === this.#epoch) this.#inFlight--
-    if (this.#inFlight > 0 || this.#responses === 0 || !this.isEmpty) return
+  end(slot: Slot, now: number): void {
+    this.#inFlight.delete(slot)
+    if (this.#window === Number.POSITIVE_INFINITY) return
+    removeEnded(this.#inFlight, now)
+    if (this.#inFlight.size > 0 || this.#responses === 0 || this.next(now) !== undefined) return
     this.#window = Number.POSITIVE_INFINITY
     this.#threshold = Number.POSITIVE_INFINITY
     this.#shortPauses = 0
@@ -178,12 +196,12 @@ export class TokenLimit {
       if (this.#responses === 0 || this.#shortPauses === 0) this.#shortPauses++
       // Without a response, only the pause was too short: keep the threshold.
       if (this.#responses > 0) {
-        this.#threshold = Math.max(1, Math.floor(Math.min(this.#window, this.#inFlight, this.#responses) / 2))
+        this.#threshold = Math.max(1, Math.floor(Math.min(this.#window, this.#inFlight.size, this.#responses) / 2))
         this.#lastResponses = this.#responses
       }
       this.#responses = 0
       this.#window = 1
-      this.#inFlight = 0
+      this.#inFlight.clear()
       this.#pauseFor(retryAfterMs ?? Math.min(backoffMs(this.#shortPauses), MAX_PAUSE_MS), now)
     } else if (retryAfterMs !== undefined) this.#pauseFor(retryAfterMs, now)
   }
@@ -194,76 +212,103 @@ export class TokenLimit {
   }
 }
 
+/** Whether fewer than `max` attempts are in flight. Removes those whose time limit is over. */
+function hasRoom(inFlight: Set<Slot>, max: number, now: number): boolean {
+  if (inFlight.size >= max) removeEnded(inFlight, now)
+  return inFlight.size < max
+}
+
+function removeEnded(inFlight: Set<Slot>, now: number): void {
+  for (const slot of inFlight) {
+    if (slot.endsAt <= now) inFlight.delete(slot)
+  }
+}
+
+/** Without it, abandoned attempts would take up memory as long as nothing limits the attempts in flight. */
+function removeOldest(inFlight: Set<Slot>, now: number): void {
+  for (const slot of inFlight) {
+    if (slot.endsAt > now) return
+    inFlight.delete(slot)
+  }
+}
+
 /**
  * Admits attempts in order. Derived clients share one limiter and its `maxConcurrency`. Pauses and rates belong to a token,
  * so that a 429 of one tenant does not delay other tenants.
+ *
+ * No attempt depends on another call, which may have been abandoned: Workers never settle what was pending when a request
+ * ended. So nobody hands a slot over. Each waiting attempt checks by its own timer whether it may start; waking it earlier
+ * only saves time. Slots end by the clock.
  */
 export class RateLimiter {
   readonly #maxConcurrency: number
   readonly #requestsPerSecond: number | undefined
   /** By access token. The token that was admitted least recently comes first. */
   readonly #limits = new Map<unknown, TokenLimit>()
-  #inFlight = 0
-  #timer: ReturnType<typeof setTimeout> | undefined
+  readonly #inFlight = new Set<Slot>()
 
   constructor({ maxConcurrency = Number.POSITIVE_INFINITY, requestsPerSecond }: RequestLimits = {}) {
     this.#maxConcurrency = maxConcurrency
     this.#requestsPerSecond = requestsPerSecond
   }
 
-  /** Admits an attempt, or returns `undefined` if it must wait. Call {@link release} after the attempt. */
-  tryAdmit(token: unknown): Slot | undefined {
+  /**
+   * Admits an attempt, or returns `undefined` if it must wait. Call {@link release} after the attempt.
+   *
+   * @param attemptMs - the time limit of the attempt
+   */
+  tryAdmit(token: unknown, attemptMs: number): Slot | undefined {
     const limit = this.#limitOf(token)
     const now = performance.now()
-    const isFree = this.#inFlight < this.#maxConcurrency && limit.nextStart <= now && limit.isEmpty
-    return isFree ? this.#start(limit, now, now) : undefined
+    if (this.#delay(limit, undefined, now) > 0) return undefined
+    return this.#start(limit, now, attemptMs, now)
   }
 
   /**
    * Waits until an attempt may be sent. Call {@link release} after the attempt.
    *
-   * @param retry - 0 for the first attempt of a call
    * @throws the reason of `signal`
    */
   async admit(
     token: unknown,
-    retry: number,
-    timeoutMs: number,
-    signal: AbortSignal | undefined,
+    { retry, attemptMs, totalMs, signal }: Wait,
   ): Promise<Slot | LongPause | typeof TIMED_OUT> {
     const limit = this.#limitOf(token)
     const waiter = new Waiter(retry)
-    const pause = limit.longPause(waiter.since)
-    if (pause !== undefined) return pause
-    limit.add(waiter)
-    this.#admitNext()
+    const until = waiter.since + totalMs
     try {
-      const result = await withTimeout(waiter.settled, timeoutMs, signal)
-      if (result === TIMED_OUT) this.#leave(limit, waiter)
-      return result
-    } catch (reason) {
-      this.#leave(limit, waiter)
-      throw reason
+      for (;;) {
+        if (signal?.aborted) throw reasonOf(signal)
+        const now = performance.now()
+        const pause = limit.longPause(now)
+        if (pause !== undefined) return pause
+        waiter.checkedAt = now
+        limit.add(waiter)
+        const delayMs = this.#delay(limit, waiter, now)
+        if (delayMs <= 0) {
+          this.#moveToEnd(token, limit)
+          return this.#start(limit, waiter.since, Math.min(attemptMs, until - now), now)
+        }
+        if (now >= until) return TIMED_OUT
+        await waiter.sleep(Math.ceil(Math.min(delayMs, CHECK_MS, until - now)), signal)
+      }
+    } finally {
+      limit.remove(waiter)
+      this.#wakeNext(limit)
     }
   }
 
-  /** Removes a waiter that timed out or was aborted. */
-  #leave(limit: TokenLimit, waiter: Waiter): void {
-    const { state, slot } = waiter
-    waiter.state = 'gone'
-    if (state === 'waiting') {
-      limit.remove(waiter)
-      this.#admitNext()
-    }
-    // It was admitted just as it left.
-    if (slot !== undefined) this.release(slot)
+  /** Starts the time limit of an attempt again. */
+  extend(slot: Slot, attemptMs: number): void {
+    slot.endsAt = performance.now() + attemptMs
+    this.#inFlight.add(slot)
   }
 
   /** Records the end of an attempt and frees its slot. */
-  release({ limit, epoch }: Slot): void {
-    this.#inFlight--
-    limit.end(epoch)
-    this.#admitNext()
+  release(slot: Slot): void {
+    this.#inFlight.delete(slot)
+    slot.limit.end(slot, performance.now())
+    this.#wakeNext(slot.limit)
   }
 
   /** Records a response other than 429. Call it before {@link release}. */
@@ -280,9 +325,7 @@ export class RateLimiter {
   record429({ limit, epoch }: Slot, retryAfterMs: number | undefined, backoffMs: (nth: number) => number): void {
     const now = performance.now()
     limit.record429(epoch, now, retryAfterMs, backoffMs)
-    const pause = limit.longPause(now)
-    if (pause === undefined) return
-    for (let next = limit.take(); next !== undefined; next = limit.take()) next.refuse(pause)
+    if (limit.longPause(now) !== undefined) limit.wakeAll()
   }
 
   /** Returns the rest of a token's pause in milliseconds. */
@@ -290,9 +333,26 @@ export class RateLimiter {
     return this.#limitOf(token).pauseLeft(performance.now())
   }
 
-  #start(limit: TokenLimit, since: number, now: number): Slot {
-    this.#inFlight++
-    return { limit, epoch: limit.start(now), waitedMs: now - since }
+  /**
+   * Returns how long an attempt must wait before it checks again, in milliseconds: 0 if it is its turn, infinity if another
+   * attempt goes first.
+   *
+   * @param waiter - `undefined` for an attempt that is not in the queue
+   */
+  #delay(limit: TokenLimit, waiter: Waiter | undefined, now: number): number {
+    if (limit.next(now) !== waiter) return Number.POSITIVE_INFINITY
+    const delayMs = limit.nextStart(now) - now
+    if (delayMs > 0 || this.#maxConcurrency === Number.POSITIVE_INFINITY) return delayMs
+    if (!hasRoom(this.#inFlight, this.#maxConcurrency, now)) return Number.POSITIVE_INFINITY
+    const due = this.#dueLimit(now)
+    return due === undefined || due === limit ? 0 : Number.POSITIVE_INFINITY
+  }
+
+  #start(limit: TokenLimit, since: number, attemptMs: number, now: number): Slot {
+    const slot = limit.start(now, attemptMs, now - since)
+    removeOldest(this.#inFlight, now)
+    this.#inFlight.add(slot)
+    return slot
   }
 
   #limitOf(token: unknown): TokenLimit {
@@ -310,38 +370,24 @@ export class RateLimiter {
     }
   }
 
-  /** Admits the attempts that are due, round-robin over the tokens, and sets a timer for the next attempt. */
-  #admitNext(): void {
-    clearTimeout(this.#timer)
-    while (this.#inFlight < this.#maxConcurrency) {
-      const next = this.#nextLimit()
-      if (next === undefined) return
-      const [token, limit] = next
-      const now = performance.now()
-      const waitMs = limit.nextStart - now
-      if (waitMs > 0) {
-        this.#timer = setTimeout(() => this.#admitNext(), Math.min(Math.ceil(waitMs), MAX_TIMER_MS))
-        return
-      }
-      this.#limits.delete(token)
-      this.#limits.set(token, limit)
-      const waiter = limit.take()
-      waiter?.admit(this.#start(limit, waiter.since, now))
-    }
+  /** The tokens take turns. */
+  #moveToEnd(token: unknown, limit: TokenLimit): void {
+    this.#limits.delete(token)
+    this.#limits.set(token, limit)
   }
 
-  /** Returns the token whose waiters may start first; on a tie, the token that was admitted least recently. */
-  #nextLimit(): readonly [token: unknown, limit: TokenLimit] | undefined {
-    let next: readonly [unknown, TokenLimit] | undefined
-    let earliest = Number.POSITIVE_INFINITY
+  /** Wakes the attempts that may start next: of the token, and of the token whose turn it is. */
+  #wakeNext(limit: TokenLimit): void {
     const now = performance.now()
-    for (const entry of this.#limits) {
-      const [, limit] = entry
-      const at = limit.isEmpty ? Number.POSITIVE_INFINITY : Math.max(now, limit.nextStart)
-      if (at >= earliest) continue
-      earliest = at
-      next = entry
+    limit.next(now)?.wake()
+    if (this.#maxConcurrency < Number.POSITIVE_INFINITY) this.#dueLimit(now)?.next(now)?.wake()
+  }
+
+  /** Returns the token that was admitted least recently, of those with a waiter that may start now. */
+  #dueLimit(now: number): TokenLimit | undefined {
+    for (const limit of this.#limits.values()) {
+      if (limit.nextStart(now) <= now && limit.next(now) !== undefined) return limit
     }
-    return next
+    return undefined
   }
 }

@@ -2,14 +2,19 @@ import type { AccessTokenSource } from '../options.ts'
 import type { ClientSettings } from '../settings/client-settings.ts'
 import { bearerToken, TOKEN_RULE, warnOfShortSecret } from '../settings/secrets.ts'
 import { expiryOf } from '../shared/jwt.ts'
-import { keepProcessAlive, TIMED_OUT, withTimeout } from '../shared/timers.ts'
+import { startTimer, TIMED_OUT, withTimeout } from '../shared/timers.ts'
 import { type Failure, noTokenInTime, tokenFailure } from './failure.ts'
 import { patternsOf, safeCause } from './redact.ts'
 
 /** A token is renewed this long before it expires. */
 const RENEW_BEFORE_MS = 30_000
-/** A pending call of the token source is abandoned after this time. */
-const MAX_RENEWAL_MS = 30_000
+/** A pending request to the token source is abandoned after this time. */
+const MAX_REQUEST_MS = 30_000
+/** A call waits this long for the request of another call. Then it makes a second request. */
+const MAX_JOIN_MS = 10_000
+const MAX_REQUESTS = 2
+/** The longest time between two checks of a waiting call whether there is a token. */
+const CHECK_MS = 250
 /** The number of recent tokens that are redacted. Errors may contain earlier tokens. */
 const MAX_RECENT_TOKENS = 8
 
@@ -19,12 +24,29 @@ interface TokenProblem {
   readonly cause?: Error | undefined
 }
 
-/** Stores and renews the bearer token of a client. Its fields are private, so printing a client does not show the token. */
+const ABANDONED: TokenProblem = {
+  problem: `the access token source gave no token within ${MAX_REQUEST_MS / 1_000} s`,
+}
+
+/** A pending call of the token source. */
+interface TokenRequest {
+  readonly startedAt: number
+  /** `undefined` once the request is abandoned. In Workers, it never settles if the call that made the request was abandoned. */
+  readonly result: Promise<string | TokenProblem | undefined>
+}
+
+/**
+ * Stores and renews the bearer token of a client. Its fields are private, so printing a client does not show the token.
+ *
+ * Calls share requests to the source, but none depends on the request of another call: Workers never settle what was pending
+ * when a request ended. Each call waits by its own timer, and requests end by the clock.
+ */
 export class AccessTokens {
   readonly #settings: Pick<ClientSettings, 'baseUrl' | 'fetch'>
   readonly #source: AccessTokenSource | undefined
   #cached: { readonly token: string; readonly expiresAt: number | undefined } | undefined
-  #pending: Promise<string | TokenProblem> | undefined
+  /** The pending requests, the newest last. */
+  #requests: readonly TokenRequest[] = []
   #renewals = 0
   /** The number of the renewal that gave the cached token. */
   #cachedRenewal = 0
@@ -56,7 +78,7 @@ export class AccessTokens {
   }
 
   /**
-   * Returns the token to send, or the failure of the source. Concurrent calls share one call of the source.
+   * Returns the token to send, or the failure of the source. Concurrent calls share a request to the source.
    *
    * @param operation - the method to name in errors
    * @param remainingMs - the rest of `totalTimeoutMs`
@@ -69,7 +91,7 @@ export class AccessTokens {
   ): Promise<string | Failure> {
     const { cached } = this
     if (cached !== undefined) return cached
-    const token = await withTimeout(this.#pending ?? this.#renew(), remainingMs, signal)
+    const token = await this.#renewed(remainingMs, signal)
     if (token === TIMED_OUT) return noTokenInTime(operation, totalTimeoutMs)
     return typeof token === 'string' ? token : tokenFailure(operation, token.problem, token.cause)
   }
@@ -79,30 +101,54 @@ export class AccessTokens {
     if (this.#source !== undefined && this.#cached?.token === token) this.#cached = undefined
   }
 
-  #renew(): Promise<string | TokenProblem> {
+  /** Waits for the newest request, or makes one. */
+  async #renewed(
+    remainingMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<string | TokenProblem | typeof TIMED_OUT> {
+    const start = performance.now()
+    const until = start + remainingMs
+    for (;;) {
+      const now = performance.now()
+      this.#requests = this.#requests.filter(({ startedAt }) => now - startedAt < MAX_REQUEST_MS)
+      const newest = this.#requests.at(-1)
+      const joinsUntil = this.#requests.length < MAX_REQUESTS ? start + MAX_JOIN_MS : Number.POSITIVE_INFINITY
+      if (newest === undefined || now >= joinsUntil) {
+        return (await withTimeout(this.#ask().result, until - now, signal)) ?? ABANDONED
+      }
+      const checkAt = Math.min(now + CHECK_MS, until, joinsUntil, newest.startedAt + MAX_REQUEST_MS)
+      const result = await withTimeout(newest.result, Math.ceil(checkAt - now), signal)
+      if (result !== TIMED_OUT && result !== undefined) return result
+      const { cached } = this
+      if (cached !== undefined) return cached
+      if (performance.now() >= until) return TIMED_OUT
+    }
+  }
+
+  #ask(): TokenRequest {
     const abandoned = new AbortController()
-    const pending = new Promise<string | TokenProblem>((resolve) => {
-      const timer = setTimeout(() => {
-        resolve({ problem: `the access token source gave no token within ${MAX_RENEWAL_MS / 1_000} s` })
+    const result = new Promise<string | TokenProblem | undefined>((resolve) => {
+      // Waiting calls keep the process alive. The request alone must not.
+      const stopTimer = startTimer(MAX_REQUEST_MS, () => {
+        resolve(undefined)
         abandoned.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'))
-      }, MAX_RENEWAL_MS)
-      // Waiting calls keep the process alive. The renewal alone must not.
-      keepProcessAlive(timer, false)
-      void this.#callSource(abandoned.signal).then((result) => {
-        clearTimeout(timer)
-        resolve(result)
+      })
+      void this.#callSource(abandoned.signal).then((token) => {
+        stopTimer()
+        resolve(token)
       })
     }).finally(() => {
-      this.#pending = undefined
+      this.#requests = this.#requests.filter((other) => other !== request)
     })
-    this.#pending = pending
-    return pending
+    const request = { startedAt: performance.now(), result }
+    this.#requests = [...this.#requests, request]
+    return request
   }
 
   async #callSource(signal: AbortSignal): Promise<string | TokenProblem> {
     const renewal = ++this.#renewals
     const source = this.#source as AccessTokenSource
-    // Wait until `#pending` is set: the source may itself call this client.
+    // Wait until the request is in `#requests`: the source may itself call this client.
     await undefined
     let result: unknown
     try {
@@ -114,7 +160,7 @@ export class AccessTokens {
     if (token === undefined) {
       return { problem: `the access token source returned ${describe(result)}; it ${TOKEN_RULE}` }
     }
-    // An abandoned renewal may finish late. Its token must not replace a newer one.
+    // A request may finish after a later one. Its token must not replace a newer one.
     if (renewal > this.#cachedRenewal) {
       this.#cachedRenewal = renewal
       this.#store(token)

@@ -16,8 +16,8 @@ afterEach(() => {
 const MINUTE = 60_000
 const backoff = (nth: number): number => pauseDelay(nth)
 /** Rejects with the result if it is not a slot. */
-async function admit(queue: RateLimiter, token: unknown = 'token', tried = 0, ms = MINUTE, signal?: AbortSignal) {
-  const result = await queue.admit(token, tried, ms, signal)
+async function admit(queue: RateLimiter, token: unknown = 'token', retry = 0, totalMs = MINUTE, signal?: AbortSignal) {
+  const result = await queue.admit(token, { retry, attemptMs: MINUTE, totalMs, signal })
   if (result === TIMED_OUT || 'retryAfterMs' in result) throw result
   return result
 }
@@ -140,8 +140,8 @@ describe('requestsPerSecond', () => {
     const limiter = new TokenLimit(100)
     let now = 0
     for (let sent = 0; sent < 10; sent++) {
-      limiter.start(now)
-      now = limiter.nextStart + 5
+      limiter.start(now, MINUTE)
+      now = limiter.nextStart(now) + 5
     }
     expect(now).toBe(105)
   })
@@ -407,27 +407,155 @@ describe('after a 429', () => {
     const steps: number[] = []
     const backoffOf = (nth: number): number => steps.push(nth)
     for (let pause = 0; pause < 3; pause++) {
-      const [first, second] = [limiter.start(0), limiter.start(0)]
-      limiter.recordResponse(first)
-      limiter.record429(second, 0, undefined, backoffOf)
+      const [first, second] = [limiter.start(0, MINUTE), limiter.start(0, MINUTE)]
+      limiter.recordResponse(first.epoch)
+      limiter.record429(second.epoch, 0, undefined, backoffOf)
     }
     expect(steps).toEqual([1, 1, 1])
   })
 
   test('a 429 is likely until the third response, and again after half as many responses as before the last 429', () => {
     const limiter = new TokenLimit()
-    for (let earlier = 0; earlier < 20; earlier++) limiter.recordResponse(limiter.start(0))
+    for (let earlier = 0; earlier < 20; earlier++) limiter.recordResponse(limiter.start(0, MINUTE).epoch)
     expect(limiter.isRisky).toBe(false)
-    limiter.record429(limiter.start(0), 0, 1_000, backoff)
+    limiter.record429(limiter.start(0, MINUTE).epoch, 0, 1_000, backoff)
     const risky: number[] = []
     for (let answers = 0; answers <= 10; answers++) {
-      const pauses = limiter.start(0)
+      const slot = limiter.start(0, MINUTE)
       if (limiter.isRisky) risky.push(answers)
-      limiter.recordResponse(pauses)
-      limiter.end(pauses)
+      limiter.recordResponse(slot.epoch)
+      limiter.end(slot, 0)
     }
     expect(risky).toEqual([0, 1, 2, 9, 10])
   })
+})
+
+describe('after calls that were abandoned, as in Workers at the end of a request', () => {
+  /** Runs `start`, whose timers never fire. */
+  function abandoned<T>(start: () => T): T {
+    const { setTimeout } = globalThis
+    globalThis.setTimeout = (() => 0) as never
+    try {
+      return start()
+    } finally {
+      globalThis.setTimeout = setTimeout
+    }
+  }
+
+  test('a call does not wait for an abandoned retry in the queue', async () => {
+    const queue = new RateLimiter()
+    const limited = await admit(queue)
+    queue.record429(limited, 2_000, backoff)
+    queue.release(limited)
+    void abandoned(() => admit(queue, 'token', 1))
+    const order = admitted([admit(queue), admit(queue)])
+    await vi.advanceTimersByTimeAsync(1_999)
+    expect(order).toEqual([])
+    await vi.advanceTimersByTimeAsync(1)
+    expect(order).toEqual([0])
+  })
+
+  test('a call waits at most a second for an abandoned retry that comes just before it', async () => {
+    const queue = new RateLimiter()
+    const limited = await admit(queue)
+    queue.record429(limited, 100, backoff)
+    queue.release(limited)
+    void abandoned(() => admit(queue, 'token', 1))
+    const order = admitted([admit(queue)])
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(order).toEqual([0])
+  })
+
+  test('a call is admitted at once if the abandoned attempts are old', async () => {
+    const queue = new RateLimiter({ maxConcurrency: 2 })
+    await Promise.all([admit(queue), admit(queue)])
+    void abandoned(() => admit(queue))
+    await vi.advanceTimersByTimeAsync(MINUTE)
+    expect(queue.tryAdmit('token', MINUTE)).toBeDefined()
+  })
+
+  test.each([{ maxConcurrency: 2 }, { maxConcurrency: 2, requestsPerSecond: 100 }])(
+    'the slots of %o are free at the end of the time limit of their attempts',
+    async (limits) => {
+      const queue = new RateLimiter(limits)
+      for (const attemptMs of [5_000, 10_000]) {
+        await queue.admit('token', { retry: 0, attemptMs, totalMs: MINUTE, signal: undefined })
+        await vi.advanceTimersByTimeAsync(10)
+      }
+      const order = admitted(Array.from({ length: 3 }, () => admit(queue)))
+      await vi.advanceTimersByTimeAsync(4_500)
+      expect(order).toEqual([])
+      await vi.advanceTimersByTimeAsync(1_000)
+      expect(order).toEqual([0])
+      await vi.advanceTimersByTimeAsync(5_000)
+      expect(order).toEqual([0, 1])
+    },
+  )
+
+  test('the next call is the probe once the time limit of an abandoned probe is over', async () => {
+    const queue = new RateLimiter()
+    const limited = await admit(queue)
+    queue.record429(limited, 1_000, backoff)
+    queue.release(limited)
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(queue.tryAdmit('token', 10_000)).toBeDefined()
+    const order = admitted([admit(queue), admit(queue)])
+    await vi.advanceTimersByTimeAsync(9_749)
+    expect(order).toEqual([])
+    await vi.advanceTimersByTimeAsync(251)
+    expect(order).toEqual([0])
+  })
+
+  test('concurrency is no longer limited once all attempts have ended', async () => {
+    const queue = new RateLimiter()
+    const limited = await admit(queue)
+    queue.record429(limited, 1_000, backoff)
+    queue.release(limited)
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(queue.tryAdmit('token', 10_000)).toBeDefined()
+    await vi.advanceTimersByTimeAsync(10_000)
+    const probe = await admit(queue)
+    queue.recordResponse(probe)
+    queue.release(probe)
+    const order = admitted(Array.from({ length: 9 }, () => admit(queue)))
+    await settled()
+    expect(order).toHaveLength(9)
+  })
+
+  test('a slot that is released after its time limit frees no other slot', async () => {
+    const queue = new RateLimiter({ maxConcurrency: 1 })
+    const slow = queue.tryAdmit('token', 1_000) as Slot
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(queue.tryAdmit('token', MINUTE)).toBeDefined()
+    queue.release(slow)
+    expect(queue.tryAdmit('token', MINUTE)).toBeUndefined()
+  })
+
+  test('a slot whose time limit starts again is not free before its end', async () => {
+    const queue = new RateLimiter({ maxConcurrency: 1 })
+    const slot = queue.tryAdmit('token', 1_000) as Slot
+    await vi.advanceTimersByTimeAsync(900)
+    queue.extend(slot, 1_000)
+    await vi.advanceTimersByTimeAsync(999)
+    expect(queue.tryAdmit('token', MINUTE)).toBeUndefined()
+    await vi.advanceTimersByTimeAsync(1)
+    expect(queue.tryAdmit('token', MINUTE)).toBeDefined()
+  })
+})
+
+test('a call that becomes the first in the queue after an abort starts in time', async () => {
+  const queue = new RateLimiter({ requestsPerSecond: 5 })
+  await admit(queue)
+  const aborter = new AbortController()
+  const first = admit(queue, 'token', 0, MINUTE, aborter.signal).catch(() => 'aborted')
+  const order = admitted([admit(queue)])
+  await vi.advanceTimersByTimeAsync(10)
+  aborter.abort()
+  expect(await first).toBe('aborted')
+  await vi.advanceTimersByTimeAsync(189)
+  expect(order).toEqual([])
+  await vi.advanceTimersByTimeAsync(1)
+  expect(order).toEqual([0])
 })
 
 describe('500 awards at once to a service that accepts 50 per second', () => {
@@ -510,12 +638,12 @@ test('the queues of tokens that are no longer used are removed', async () => {
 test('a rate limiter is idle after its attempts, their interval and its pause', () => {
   const limiter = new TokenLimit(2)
   expect(limiter.isIdle(0)).toBe(true)
-  const first = limiter.start(0)
+  const first = limiter.start(0, MINUTE)
   expect(limiter.isIdle(500)).toBe(false)
-  limiter.end(first)
+  limiter.end(first, 0)
   expect([limiter.isIdle(499), limiter.isIdle(500)]).toEqual([false, true])
-  const second = limiter.start(500)
-  limiter.record429(second, 500, 5_000, () => 0)
-  limiter.end(second)
+  const second = limiter.start(500, MINUTE)
+  limiter.record429(second.epoch, 500, 5_000, () => 0)
+  limiter.end(second, 500)
   expect([limiter.isIdle(5_499), limiter.isIdle(5_500)]).toEqual([false, true])
 })

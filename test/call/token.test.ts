@@ -391,7 +391,14 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       expect(performance.now() - startedAt).toBe(1000)
     })
 
-    test('fails the waiting calls after 30 s, aborts its signal, and is called again by the next call', async () => {
+    /** A source whose calls settle when the test decides. */
+    function slowSource() {
+      const finish: ((token: string) => void)[] = []
+      const accessToken = vi.fn(() => new Promise<string>((resolve) => finish.push(resolve)))
+      return { accessToken, finish }
+    }
+
+    test('fails the call that made the request after 30 s, aborts its signal, and is called again by the next call', async () => {
       const signals: AbortSignal[] = []
       const accessToken = vi.fn(({ signal }: { signal: AbortSignal }) => {
         signals.push(signal)
@@ -399,21 +406,90 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       })
       const { via, sent } = script(success)
       const client = clientOf({ ...via, accessToken })
-      const failures = Promise.all([read, record].map((of) => of.run(client).catch((error: unknown) => error)))
+      const failure = record.run(client).catch((error: unknown) => error)
       await vi.advanceTimersByTimeAsync(29_999)
       expect(signals.map(({ aborted }) => aborted)).toEqual([false])
       await vi.advanceTimersByTimeAsync(1)
-      for (const error of await failures) {
-        expect(error).toBeInstanceOf(AccessTokenError)
-        expect((error as Error).message).toContain('gave no token within 30 s')
-      }
-      expect(await failures).toMatchObject([{}, { outcome: 'not_applied' }])
+      const error = await failure
+      expect(error).toBeInstanceOf(AccessTokenError)
+      expect((error as Error).message).toContain('gave no token within 30 s')
+      expect(error).toHaveProperty('outcome', 'not_applied')
       expect(signals[0]?.aborted).toBe(true)
       expect(signals[0]?.reason).toMatchObject({ name: 'TimeoutError' })
       expect(sent).toHaveLength(0)
       expect((await settle(read.run(client))).status).toBe('fulfilled')
       expect(signals.map(({ aborted }) => aborted)).toEqual([true, false])
       expect(vi.getTimerCount()).toBe(0)
+    })
+
+    test('is called a second time by a call that has waited 10 s for the request of another call', async () => {
+      const { accessToken, finish } = slowSource()
+      const { via, sent } = script(success)
+      const client = clientOf({ ...via, accessToken })
+      const first = read.run(client).catch((error: unknown) => error)
+      await vi.advanceTimersByTimeAsync(4_000)
+      const second = read.run(client)
+      await vi.advanceTimersByTimeAsync(9_999)
+      expect(accessToken).toHaveBeenCalledTimes(1)
+      await vi.advanceTimersByTimeAsync(1)
+      expect(accessToken).toHaveBeenCalledTimes(2)
+      finish[1]?.('second')
+      expect(await second).toEqual(read.data)
+      expect(await read.run(client)).toEqual(read.data)
+      expect(sentTokens(sent)).toEqual(['second', 'second'])
+      await vi.advanceTimersByTimeAsync(16_000)
+      expect(await first).toBeInstanceOf(AccessTokenError)
+    })
+
+    test('has at most two requests under way, and calls that find two wait for the newer one', async () => {
+      const { accessToken, finish } = slowSource()
+      const { via, sent } = script(success)
+      const client = clientOf({ ...via, accessToken })
+      const calls = Array.from({ length: 5 }, () => read.run(client).catch((error: unknown) => error))
+      await vi.advanceTimersByTimeAsync(12_000)
+      const late = read.run(client)
+      await vi.advanceTimersByTimeAsync(16_000)
+      expect(accessToken).toHaveBeenCalledTimes(2)
+      finish[1]?.('newer')
+      expect(await late).toEqual(read.data)
+      for (const call of calls.slice(1)) expect(await call).toEqual(read.data)
+      expect(new Set(sentTokens(sent))).toEqual(new Set(['newer']))
+      await vi.advanceTimersByTimeAsync(2_000)
+      expect(await calls[0]).toBeInstanceOf(AccessTokenError)
+    })
+
+    test('is called by a call that joined a request just before it was abandoned', async () => {
+      const { accessToken, finish } = slowSource()
+      const { via, sent } = script(success)
+      const client = clientOf({ ...via, accessToken })
+      const first = read.run(client).catch((error: unknown) => error)
+      await vi.advanceTimersByTimeAsync(25_000)
+      const second = read.run(client)
+      await vi.advanceTimersByTimeAsync(4_999)
+      expect(accessToken).toHaveBeenCalledTimes(1)
+      await vi.advanceTimersByTimeAsync(1)
+      expect(await first).toBeInstanceOf(AccessTokenError)
+      expect(accessToken).toHaveBeenCalledTimes(2)
+      finish[1]?.('own')
+      expect(await second).toEqual(read.data)
+      expect(sentTokens(sent)).toEqual(['own'])
+    })
+
+    test('that obeys its signal fails only the call that made the request', async () => {
+      const accessToken = vi
+        .fn(async () => 'token')
+        .mockImplementationOnce(
+          ({ signal }: { signal: AbortSignal }) =>
+            new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+        )
+      const { via } = script(success)
+      const client = clientOf({ ...via, accessToken })
+      const first = read.run(client).catch((error: unknown) => error)
+      await vi.advanceTimersByTimeAsync(25_000)
+      const second = read.run(client)
+      await vi.advanceTimersByTimeAsync(5_000)
+      expect(await first).toBeInstanceOf(AccessTokenError)
+      expect(await second).toEqual(read.data)
     })
 
     test('does not keep the process alive', async () => {
@@ -440,7 +516,7 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
           setTimeout(() => {
             inFlight--
             resolve('token')
-          }, 29_000),
+          }, 9_000),
         )
       })
       const { via } = script(success)
@@ -491,13 +567,6 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       expect(sentTokens(sent)).toEqual(['late'])
       expect(accessToken).toHaveBeenCalledTimes(1)
     })
-
-    /** A source whose calls settle when the test decides. */
-    function slowSource() {
-      const finish: ((token: string) => void)[] = []
-      const accessToken = vi.fn(() => new Promise<string>((resolve) => finish.push(resolve)))
-      return { accessToken, finish }
-    }
 
     test.each([
       ['abort', (signal: AbortSignal) => ({ signal })],
