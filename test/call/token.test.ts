@@ -477,9 +477,10 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
 
     test('that obeys its signal fails only the call that made the request', async () => {
       const accessToken = vi
-        .fn(async () => 'token')
+        .fn<(options: { signal: AbortSignal }) => Promise<string>>()
+        .mockResolvedValue('token')
         .mockImplementationOnce(
-          ({ signal }: { signal: AbortSignal }) =>
+          ({ signal }) =>
             new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
         )
       const { via } = script(success)
