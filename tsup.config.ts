@@ -24,19 +24,25 @@ const removeComments: NonNullable<Options['plugins']>[number] = {
 }
 
 /**
- * Runs the modules of ky at its first use. On import they would create a `Request` and look for `FormData`, which loads the
- * HTTP stack of Node. They also create a `TextEncoder`, which jsdom lacks.
+ * Packages whose modules run at the first use, with the code that uses them. On import, ky would create a `Request` and look
+ * for `FormData`, which loads the HTTP stack of Node. Both create decoders or encoders of text, which jsdom lacks.
  */
-const runKyAtFirstUse: NonNullable<Options['esbuildPlugins']>[number] = {
-  name: 'run-ky-at-first-use',
+const FIRST_USES: Readonly<Record<string, string>> = {
+  // esbuild wraps a module that is required in a function.
+  ky: "export default { create: (options) => require('ky').default.create(options) }",
+  'jose/jwt/decode': "export const decodeJwt = (token) => require('jose/jwt/decode').decodeJwt(token)",
+}
+
+const runAtFirstUse: NonNullable<Options['esbuildPlugins']>[number] = {
+  name: 'run-at-first-use',
   setup(build) {
     const namespace = 'first-use'
-    build.onResolve({ filter: /^ky$/ }, (imported) =>
+    const filter = new RegExp(`^(?:${Object.keys(FIRST_USES).join('|')})$`)
+    build.onResolve({ filter }, (imported) =>
       imported.namespace === namespace ? undefined : { path: imported.path, namespace },
     )
-    build.onLoad({ filter: /^ky$/, namespace }, () => ({
-      // esbuild wraps a module that is required in a function.
-      contents: "export default { create: (options) => require('ky').default.create(options) }",
+    build.onLoad({ filter, namespace }, ({ path }) => ({
+      contents: FIRST_USES[path] ?? '',
       resolveDir: import.meta.dirname,
     }))
   },
@@ -44,7 +50,7 @@ const runKyAtFirstUse: NonNullable<Options['esbuildPlugins']>[number] = {
 
 const library: Options = {
   plugins: [removeComments],
-  esbuildPlugins: [runKyAtFirstUse],
+  esbuildPlugins: [runAtFirstUse],
   define: constants(homepage),
   format: ['esm', 'cjs'],
   target: 'es2022',

@@ -24,6 +24,7 @@ import {
   pauseTooLong,
   transportFailure,
 } from './failure.ts'
+import { nextSignalOf } from './next-signals.ts'
 import type { RateLimiter, Slot } from './rate-limiter.ts'
 import { patternsOf, queryOf, type Secrets } from './redact.ts'
 import { type PreparedRequest, prepareRequest } from './request.ts'
@@ -86,7 +87,7 @@ export class Call<Name extends OperationName> {
   /**
    * Checks the arguments, then makes attempts until one succeeds or no retry is allowed.
    *
-   * @throws CampaignError, or the reason of the caller's signal
+   * @throws CampaignError, the reason of the caller's signal, or a signal of Next.js
    */
   async run(argument: RequestOf<Name>, options: CallOptions | undefined): Promise<DataOf<Name>> {
     try {
@@ -195,7 +196,11 @@ export class Call<Name extends OperationName> {
       if (isDataIncomplete(response)) return incompleteResponse(this.#operation, response.cause, this.#secrets())
       return response
     } catch (thrown) {
-      if (!signal?.aborted) return transportFailure(this.#operation, thrown, this.#secrets())
+      if (!signal?.aborted) {
+        const nextSignal = nextSignalOf(thrown)
+        if (nextSignal !== undefined) throw nextSignal
+        return transportFailure(this.#operation, thrown, this.#secrets())
+      }
       const reason = reasonOf(signal)
       cancellation.cancel(asError(reason))
       throw reason

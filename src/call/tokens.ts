@@ -4,6 +4,7 @@ import { bearerToken, TOKEN_RULE, warnOfShortSecret } from '../settings/secrets.
 import { expiryOf } from '../shared/jwt.ts'
 import { startTimer, TIMED_OUT, withTimeout } from '../shared/timers.ts'
 import { type Failure, noTokenInTime, tokenFailure } from './failure.ts'
+import { nextSignalOf } from './next-signals.ts'
 import { patternsOf, safeCause } from './redact.ts'
 
 /** A token is renewed this long before it expires. */
@@ -22,6 +23,8 @@ const MAX_RECENT_TOKENS = 8
 interface TokenProblem {
   readonly problem: string
   readonly cause?: Error | undefined
+  /** A signal of Next.js that the source has thrown. The calls throw it unchanged. */
+  readonly nextSignal?: unknown
 }
 
 const ABANDONED: TokenProblem = {
@@ -82,7 +85,7 @@ export class AccessTokens {
    *
    * @param operation - the method to name in errors
    * @param remainingMs - the rest of `totalTimeoutMs`
-   * @throws the reason of `signal`
+   * @throws the reason of `signal`, or a signal of Next.js that the source has thrown
    */
   async get(
     operation: string,
@@ -93,7 +96,9 @@ export class AccessTokens {
     if (cached !== undefined) return cached
     const token = await this.#renewed(remainingMs, signal)
     if (token === TIMED_OUT) return noTokenInTime(operation, totalTimeoutMs)
-    return typeof token === 'string' ? token : tokenFailure(operation, token.problem, token.cause)
+    if (typeof token === 'string') return token
+    if (token.nextSignal !== undefined) throw token.nextSignal
+    return tokenFailure(operation, token.problem, token.cause)
   }
 
   /** Removes a token that the service refused, unless another call has already renewed it. */
@@ -154,7 +159,11 @@ export class AccessTokens {
     try {
       result = await source({ signal })
     } catch (error) {
-      return { problem: 'the access token source failed', cause: safeCause(error, this.#patterns) }
+      return {
+        problem: 'the access token source failed',
+        cause: safeCause(error, this.#patterns),
+        nextSignal: nextSignalOf(error),
+      }
     }
     const token = bearerToken(result)
     if (token === undefined) {

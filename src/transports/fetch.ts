@@ -116,7 +116,8 @@ async function readText(response: Response, maxBytes: number, cancellation: Canc
   const { body, status } = response
   const tooLarge = (): TransportError =>
     new TransportError(`the response is larger than ${maxBytes} bytes`, { kind: 'too_large', sent: true, status })
-  if (typeof body?.getReader !== 'function') {
+  // In jsdom, a `fetch` of another realm returns a stream, but there is no TextDecoder.
+  if (typeof body?.getReader !== 'function' || globalThis.TextDecoder === undefined) {
     const text = await response.text()
     // A UTF-16 code unit takes at most three bytes. Most responses need no TextEncoder, which jsdom lacks.
     if (text.length * 3 > maxBytes && new TextEncoder().encode(text).byteLength > maxBytes) throw tooLarge()
