@@ -46,7 +46,7 @@ async function expectOtherProcessRefused(path: string): Promise<void> {
   expect(service.requests).toEqual([])
 }
 
-describe('a ledger that a run uses', { timeout: 120_000 }, () => {
+describe('a ledger that a run uses', () => {
   test('is refused to another process, and the first run goes on', async () => {
     const path = newPath()
     const { run } = await startRun(path, 10)
@@ -148,7 +148,7 @@ describe.skipIf(sqlite3 === undefined)('the sqlite3 shell', () => {
   })
 })
 
-describe('under the permission model of Node.js', { timeout: 120_000 }, () => {
+describe('under the permission model of Node.js', () => {
   const [major = 0] = process.versions.node.split('.').map(Number)
   const model = major >= 24 ? '--permission' : '--experimental-permission'
 

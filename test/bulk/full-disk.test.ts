@@ -32,7 +32,7 @@ function smallDisk(bytes: number): string {
 }
 
 describe.skipIf(missing !== undefined)('a full disk', () => {
-  test('stops the run, and the next run continues when there is space', { timeout: 120_000 }, async () => {
+  test('stops the run, and the next run continues when there is space', async () => {
     const { client, service } = setup()
     const disk = smallDisk(256 * 1024)
     const filler = join(disk, 'filler')

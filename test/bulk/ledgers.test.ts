@@ -235,7 +235,7 @@ describe('the ledger in a file', () => {
   })
 })
 
-describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in PostgreSQL', { timeout: 120_000 }, () => {
+describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in PostgreSQL', () => {
   let server: Database
   let pool: Pool
   let sql: ReturnType<typeof postgresJs>

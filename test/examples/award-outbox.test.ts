@@ -47,7 +47,7 @@ async function endWaits(pool: Pool, boss: PgBoss): Promise<void> {
 }
 
 describe.skipIf(skipsWithout(postgres.name, postgres.missing))('award-outbox', () => {
-  test('makes one award for every order, even if the process is killed', { timeout: 120_000 }, async () => {
+  test('makes one award for every order, even if the process is killed', async () => {
     const { databaseUrl, pool, service, server } = await setUp()
 
     let kill: () => void = () => undefined
@@ -108,7 +108,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('award-outbox', (
     expect(totals.sort((a, b) => a - b)).toEqual(rows.map(({ xp }) => xp).sort((a, b) => a - b))
   })
 
-  test('retries for days, logs each failure, and keeps awards that cannot succeed', { timeout: 120_000 }, async () => {
+  test('retries for days, logs each failure, and keeps awards that cannot succeed', async () => {
     const { databaseUrl, pool, service, server } = await setUp()
     const run = async (command: string) => {
       const { stdout } = await promisify(execFile)(process.execPath, [pathOf('examples/award-outbox.ts'), command], {
@@ -150,7 +150,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('award-outbox', (
     expect(service.state.awards.map(({ xp }) => xp)).toEqual([50])
   })
 
-  test('tells a person once about an award that nobody could confirm', { timeout: 120_000 }, async () => {
+  test('tells a person once about an award that nobody could confirm', async () => {
     const { databaseUrl, pool, service, server } = await setUp()
     const running = await start(databaseUrl, server.url)
     const listUnconfirmed = async () => {

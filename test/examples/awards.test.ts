@@ -25,7 +25,7 @@ async function run(name: string, environment: Record<string, string> = {}): Prom
   return stdout.trim().split('\n')
 }
 
-test('award-launch-party: makes each award once, despite failures', { timeout: 120_000 }, async () => {
+test('award-launch-party: makes each award once, despite failures', async () => {
   const lines = await run('award-launch-party')
   expect(lines).toContainEqual(expect.stringMatching(/stopped by UnauthorizedError.*run it again to continue$/))
   expect(lines.filter((line) => line === '  complete')).toHaveLength(2)
@@ -34,7 +34,7 @@ test('award-launch-party: makes each award once, despite failures', { timeout: 1
   expect(lines.at(-1)).toBe('the ledger has 200 awards with 50250 XP, the service 200 with 50250')
 })
 
-describe.skipIf(skipsWithout('PostgreSQL and Redis', bothMissing))('awards as jobs', { timeout: 120_000 }, () => {
+describe.skipIf(skipsWithout('PostgreSQL and Redis', bothMissing))('awards as jobs', () => {
   const servers = startBoth()
 
   test.each(['award-queue-pg-boss', 'award-queue-bullmq'])('%s: makes each award once', async (name) => {

@@ -100,7 +100,7 @@ describe.skipIf(skipped)('examples/webhook-postgres.ts', () => {
 })
 
 describe.skipIf(skipped)('examples/webhook-queue.ts', () => {
-  test('stores messages whose work fails, lists them, and replays each once', { timeout: 120_000 }, async () => {
+  test('stores messages whose work fails, lists them, and replays each once', async () => {
     const service = await postgres.start()
     onTestFinished(() => service.stop())
     const databaseUrl = await ownDatabase(service)

@@ -131,7 +131,7 @@ export function crashContract(
     }
   }
 
-  describe.concurrent('a process whose handler runs', { timeout: 120_000 }, () => {
+  describe.concurrent('a process whose handler runs', () => {
     test('is killed: the delivery is blocked until the lease expires, and the next attempt is handled', async (context) => {
       const { process, attempt, timesApplied } = await startHalted('handling', context)
       expect((await attempt()).status).toBe(503)
@@ -169,7 +169,7 @@ export function crashContract(
     })
   })
 
-  describe.concurrent('a process that stops for longer than its lease', { timeout: 120_000 }, () => {
+  describe.concurrent('a process that stops for longer than its lease', () => {
     test('loses the delivery to the next attempt, and killing it later changes nothing', async (context) => {
       const { process, attempt, timesApplied, errors } = await startHalted('handling', context)
       process.signal('SIGSTOP')
@@ -197,7 +197,7 @@ export function crashContract(
   if (!exactlyOnce) return
   // A transaction of SQLite blocks its process, so nothing can resume it.
   const resumes = client !== 'sqlite'
-  describe.concurrent('with runOnce', { timeout: 120_000 }, () => {
+  describe.concurrent('with runOnce', () => {
     test('a process killed before the commit writes nothing, and does not block the key', async (context) => {
       const { process, attempt, timesApplied } = await startHalted('applying', context)
       await process.kill()

@@ -87,6 +87,6 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore wh
     test('with postgres, none is lost, none is handled twice at once, and runOnce applies none twice', async () => {
       const store = postgresStore(sql, { table })
       await expectExactlyOnce(store, { count: sizeOf(10_000), seed: 2 }, (tx, key) => tx.unsafe(insert, [key]))
-    }, 120_000)
+    })
   })
 })

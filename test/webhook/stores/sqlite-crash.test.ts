@@ -60,7 +60,7 @@ describe('sqliteStore when processes die', () => {
     expect(applied('simulation-')).toEqual({ rows: count, keys: count })
     expect([...report.applied.values()].filter((times) => times !== 1)).toEqual([])
     store.close()
-  }, 120_000)
+  })
 
   describe('several processes on one file', () => {
     const program = 'test/webhook/stores/sqlite-storm.ts'
