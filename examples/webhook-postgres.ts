@@ -33,9 +33,7 @@ if (!DATABASE_URL || !CAMPAIGN_WEBHOOK_SECRET) {
 const pool = new Pool({
   connectionString: DATABASE_URL,
   connectionTimeoutMillis: 5000,
-  // Ends the transaction of a process that hangs, so that the next attempt can
-  // continue.
-  idle_in_transaction_session_timeout: 60_000,
+  query_timeout: 10_000,
 })
 // Without this listener, a lost connection ends the process.
 pool.on('error', (error) =>

@@ -13,7 +13,7 @@ const GROUPS = {
   'Awards and events':
     'bulk-awards award-ids award-jobs award-ledger webhooks webhook-frameworks webhook-events webhook-stores ' +
     'missed-events runtimes-and-frameworks recipes',
-  Operate: 'before-production troubleshooting webhooks-on-your-machine',
+  Operate: 'before-production databases troubleshooting webhooks-on-your-machine',
   Tools: 'testing test-runners testing-webhooks seeds local-service command console check',
   Reference: 'the-service open-questions support SECURITY CHANGELOG',
 }

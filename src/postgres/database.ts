@@ -13,6 +13,8 @@ export interface PostgresDatabase {
   query: Query
   /** Runs `work` in one transaction: committed when it resolves, rolled back when it rejects. */
   transaction(work: (transaction: PostgresTransaction) => Promise<void>): Promise<void>
+  /** Whether a statement that failed with this error had no effect, and may be sent again on another connection. */
+  hadNoEffect(error: unknown): boolean
 }
 
 /** An open transaction. */
@@ -35,6 +37,39 @@ export interface PostgresOptions {
    */
   readonly statementTimeoutMs: number
 }
+
+/** The SQLSTATE of a write on a replica. The statement wrote nothing. */
+const READ_ONLY = '25006'
+
+/** Whether the server refused to write, usually because it has become a replica. */
+export const isReadOnly = (error: unknown): boolean => codeOf(error) === READ_ONLY
+
+/**
+ * Ends the session on a replica. Closing the connection is not enough: a pooler such as PgBouncer would keep the session. It
+ * returns no row, because postgres 3.4 would add the row of an ended session to the next result. Never send it inside a transaction,
+ * where the end of the session crashes `postgres`.
+ */
+export const LEAVE_REPLICA =
+  'SELECT 1 WHERE CASE WHEN pg_is_in_recovery() THEN NOT pg_terminate_backend(pg_backend_pid()) ELSE false END'
+
+/** The SQLSTATEs of a server that ends or refuses a session, and of PgBouncer for a lost server. */
+const LOST_SESSION: ReadonlySet<unknown> = new Set(['57P01', '57P02', '57P03', '08P01'])
+
+/** Whether the server or a pooler has ended the session. */
+export const isLostSession = (error: unknown): boolean => LOST_SESSION.has(codeOf(error))
+
+/**
+ * Whether a statement that failed with this error may have been executed, or may still be. An error of the server proves that it
+ * was not, unless the session was lost.
+ */
+export function mayBeExecuted(error: unknown): boolean {
+  const code = codeOf(error)
+  // `pg` gives a lost connection no code, `postgres` begins its codes with CONNECTION.
+  return code === undefined || isLostSession(error) || /^(CONNECTION_|ECONNRESET$|EPIPE$)/.test(String(code))
+}
+
+/** Returns the SQLSTATE, or another code of an error. */
+export const codeOf = (error: unknown): unknown => (error as { code?: unknown } | null | undefined)?.code
 
 /** No response within the time limit. The outcome of the statement is unknown. */
 export class SilentConnectionError extends Error {

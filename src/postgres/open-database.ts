@@ -32,15 +32,54 @@ export function openDatabase(database: PgPool | PostgresSql, options: PostgresOp
     return check
   }
   return {
+    hadNoEffect: (error) => opened.hadNoEffect(error),
     async query(...statement) {
       await checkOnce()
-      return opened.query(...statement)
+      return retry(opened, options, () => opened.query(...statement))
     },
     async transaction(work) {
       await checkOnce()
+      const run = (): Promise<void> => {
+        let isCalled = false
+        const attempt = () =>
+          opened.transaction((transaction) =>
+            work({
+              query: (...statement) => transaction.query(...statement),
+              withClient(...args) {
+                isCalled = true
+                return transaction.withClient(...args)
+              },
+            }),
+          )
+        return retry(opened, options, attempt, () => !isCalled)
+      }
       const limit = transactionLimit(database, options)
-      return limit === undefined ? opened.transaction(work) : limit.run(() => opened.transaction(work))
+      return limit === undefined ? run() : limit.run(run)
     },
+  }
+}
+
+const MAX_RETRIES = 10
+
+/**
+ * Sends a statement or a transaction again when it had no effect, because the server has become a replica. The connection to it is
+ * closed by then, and a new connection reaches the new primary.
+ *
+ * @param mayRetry - whether the transaction may run again: the caller's function is called once
+ */
+async function retry<Result>(
+  { hadNoEffect }: PostgresDatabase,
+  { statementTimeoutMs }: PostgresOptions,
+  work: () => Promise<Result>,
+  mayRetry = () => true,
+): Promise<Result> {
+  const end = performance.now() + statementTimeoutMs
+  for (let retries = 0; ; retries++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!hadNoEffect(error) || retries === MAX_RETRIES || performance.now() >= end || !mayRetry()) throw error
+    }
   }
 }
 

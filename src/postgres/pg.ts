@@ -2,6 +2,9 @@ import { withTimeLimit } from '../shared/timers.ts'
 import { warnOnce } from '../shared/warn-once.ts'
 import {
   ENDED,
+  isLostSession,
+  isReadOnly,
+  LEAVE_REPLICA,
   type PostgresDatabase,
   type PostgresOptions,
   type PostgresTransaction,
@@ -47,6 +50,10 @@ export function pgDatabase(pool: PgPool, options: PostgresOptions): PostgresData
     const connection = await PgConnection.from(pool, options)
     try {
       return await work(connection)
+    } catch (error) {
+      if (isReadOnly(error)) await connection.leaveReplica()
+      if (isLostSession(error)) connection.discard()
+      throw error
     } finally {
       connection.release()
     }
@@ -68,6 +75,7 @@ export function pgDatabase(pool: PgPool, options: PostgresOptions): PostgresData
           throw error
         }
       }),
+    hadNoEffect: isReadOnly,
   }
 }
 
@@ -139,6 +147,17 @@ class PgConnection implements PostgresTransaction {
     await this.query('ROLLBACK').catch(() => {
       this.#isBroken = true
     })
+  }
+
+  /** Ends the session on a replica. The pool then opens another connection. */
+  async leaveReplica(): Promise<void> {
+    if (!this.#isBroken) await this.query(LEAVE_REPLICA).catch(() => undefined)
+    this.discard()
+  }
+
+  /** Lets the pool close the connection. */
+  discard(): void {
+    this.#isBroken = true
   }
 
   release(): void {

@@ -2,7 +2,10 @@ import { sleep, withTimeLimit } from '../shared/timers.ts'
 import { hasMethod } from '../shared/type-checks.ts'
 import { warnOnce } from '../shared/warn-once.ts'
 import {
+  codeOf,
   ENDED,
+  isReadOnly,
+  LEAVE_REPLICA,
   type PostgresDatabase,
   type PostgresOptions,
   type PostgresTransaction,
@@ -42,9 +45,21 @@ export const mustNotPrepare = ({ options }: PostgresSql): string | undefined =>
 
 export function postgresJsDatabase(sql: PostgresSql, options: PostgresOptions): PostgresDatabase {
   if (sql.options?.fetch_types === true) warnOnce('postgres-fetch-types', fetchTypes(options.name))
+  async function leavingReplica<Result>(work: Promise<Result>): Promise<Result> {
+    try {
+      return await work
+    } catch (error) {
+      // Ends the session of any connection that is on a replica, not always that of `work`: the next attempt may end another.
+      if (isReadOnly(error)) await query(sql, options, LEAVE_REPLICA, []).catch(() => undefined)
+      throw error
+    }
+  }
   return {
-    query: (text, ...values) => query(sql, options, text, values),
-    transaction: (work) => new PostgresJsTransaction(options).run(sql, work),
+    query: (text, ...values) => leavingReplica(query(sql, options, text, values)),
+    transaction: (work) => leavingReplica(new PostgresJsTransaction(options).run(sql, work)),
+    // When a session is ended during a query, postgres 3.4 rejects that query with CONNECTION_CLOSED. With the error of the session
+    // it rejects the first query of the next connection, before it sends that query.
+    hadNoEffect: (error) => isReadOnly(error) || codeOf(error) === ADMIN_SHUTDOWN,
   }
 }
 
@@ -53,6 +68,7 @@ const fetchTypes = (name: string): string =>
   `${name}: create the sql of "postgres" with fetch_types: false, unless you read arrays. Otherwise a restart or ` +
   'failover of the database can cause an unhandled rejection, which ends the process.'
 
+const ADMIN_SHUTDOWN = '57P01'
 const LOST = 'the connection of the transaction was lost'
 
 async function query(
@@ -61,7 +77,9 @@ async function query(
   text: string,
   values: (string | number | boolean)[],
 ): Promise<readonly Row[]> {
-  return readRows(await inTime(sql.unsafe(text, values), options))
+  const rows = await inTime(sql.unsafe(text, values), options)
+  // After a session was ended in the middle of a result, the next result of postgres 3.4 begins with a hole.
+  return readRows(rows.filter((row) => row !== undefined))
 }
 
 const inTime = <Result>(response: PromiseLike<Result>, options: PostgresOptions): Promise<Result> =>

@@ -60,6 +60,21 @@ export function openSqlite(where: string, path: string): SqliteDatabase {
   return new (loadSqlite(where).DatabaseSync)(path)
 }
 
+interface NodeFs {
+  statSync(
+    path: string,
+    options: { bigint: true; throwIfNoEntry: false },
+  ): { readonly dev: bigint; readonly ino: bigint } | undefined
+}
+
+/** Returns a text that identifies the file at a path: another file at the same path has another one. `undefined` without a file. */
+export function fileIdentity(path: string): string | undefined {
+  const { process } = globalThis as { process?: NodeProcess }
+  const fs = process?.getBuiltinModule?.('node:fs') as NodeFs | undefined
+  const file = fs?.statSync(path, { bigint: true, throwIfNoEntry: false })
+  return file && `${file.dev}:${file.ino}`
+}
+
 /** The problems that SQLite reports and this package handles. */
 export type SqliteProblem = 'busy' | 'cantopen' | 'corrupt' | 'full' | 'ioerr' | 'notadb' | 'readonly'
 

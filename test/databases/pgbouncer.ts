@@ -60,7 +60,7 @@ export function databaseBehindPgbouncer(): { readonly url: string; readonly pool
 }
 
 /** Starts pgbouncer in transaction mode: each transaction may run on another of the server connections. */
-async function startPgbouncer(server: Database, connections: number): Promise<Database> {
+export async function startPgbouncer(server: Pick<Database, 'url'>, connections: number): Promise<Database> {
   if (program === undefined) throw new Error(pgbouncerMissing)
   const { hostname, port: serverPort, username, password, pathname } = new URL(server.url)
   const folder = mkdtempSync(join(tmpdir(), 'campaign-client-pgbouncer-'))

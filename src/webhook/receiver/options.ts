@@ -1,4 +1,4 @@
-import { DELIVERY_SPAN_MS, LAST_DELIVERY_DELAY_MS } from '../../shared/delivery-schedule.ts'
+import { DELIVERY_SPAN_MS, LAST_DELIVERY_DELAY_MS, MAX_CLAIM_MS } from '../../shared/delivery-schedule.ts'
 import type { Issue } from '../../shared/issue.ts'
 import {
   mustBeFunction,
@@ -219,8 +219,6 @@ export type ReceiverSettings = { [Name in Defaulted]-?: Exclude<WebhookReceiverO
   Hooks
 >
 
-/** A claim must end before the last retry. 5 s are the margin for slow networks and inexact clocks. */
-const MAX_CLAIM_MS = LAST_DELIVERY_DELAY_MS - 5000
 const WEEK_MS = 604_800_000
 
 const mustBeEndpoint: OptionRule = (value) => {

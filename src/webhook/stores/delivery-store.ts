@@ -1,3 +1,5 @@
+import { ConfigurationError } from '../../errors/client-errors.ts'
+import { MAX_CLAIM_MS } from '../../shared/delivery-schedule.ts'
 import { type OptionRule, positive } from '../../shared/option-checks.ts'
 
 /**
@@ -42,8 +44,9 @@ export interface DeliveryStore {
    * Claims the delivery for `leaseMs` milliseconds, unless it is done or claimed. Replaces an expired claim.
    *
    * @param key - the endpoint and the id of the message, as one string
-   * @param leaseMs - the lease, in milliseconds; positive
-   * @returns the result; `busy` even for the owner of the claim
+   * @param leaseMs - the lease, in milliseconds; positive, at most 295 000
+   * @returns the result; `busy` even for the owner of the claim. The stores of this package reject with `ConfigurationError` for a
+   *   longer lease
    */
   claim(key: string, leaseMs: number): Promise<ClaimResult>
 
@@ -100,6 +103,22 @@ export function requireMilliseconds(name: string, value: number): number {
     throw new TypeError(`${name} must be a number of milliseconds above 0, got ${String(value)}`)
   }
   return Math.ceil(value)
+}
+
+/**
+ * Checks a lease and returns it, rounded up.
+ *
+ * @throws TypeError as {@link requireMilliseconds}
+ * @throws ConfigurationError when the lease is longer than {@link MAX_CLAIM_MS}
+ */
+export function requireLease(leaseMs: number): number {
+  if (typeof leaseMs === 'number' && leaseMs > MAX_CLAIM_MS) {
+    throw new ConfigurationError(
+      `leaseMs must be at most ${MAX_CLAIM_MS} milliseconds, got ${leaseMs}: the claim of a killed process must expire ` +
+        'before the last retry of the service',
+    )
+  }
+  return requireMilliseconds('leaseMs', leaseMs)
 }
 
 /** The outcome of `runOnce`, with the result of the function. */

@@ -1,5 +1,11 @@
 import { mustBeFunction, type OptionRules, optional, readOptions, wholeNumber } from '../../shared/option-checks.ts'
-import { type ClaimResult, type DeliveryStore, requireKey, requireMilliseconds } from './delivery-store.ts'
+import {
+  type ClaimResult,
+  type DeliveryStore,
+  requireKey,
+  requireLease,
+  requireMilliseconds,
+} from './delivery-store.ts'
 
 /** Options of {@link memoryStore}. */
 export interface MemoryStoreOptions {
@@ -80,7 +86,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): DeliveryStore {
     async claim(key, leaseMs): Promise<ClaimResult> {
       const time = now()
       const entry = entries.get(requireKey(key))
-      const expiresAt = time + requireMilliseconds('leaseMs', leaseMs)
+      const expiresAt = time + requireLease(leaseMs)
       if (entry !== undefined && entry.expiresAt > time) {
         return entry.state === 'done' ? { state: 'done' } : { state: 'busy', retryMs: entry.expiresAt - time }
       }
@@ -92,7 +98,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): DeliveryStore {
     async extend(key, token, leaseMs) {
       const time = now()
       const entry = entries.get(requireKey(key))
-      const expiresAt = time + requireMilliseconds('leaseMs', leaseMs)
+      const expiresAt = time + requireLease(leaseMs)
       if (entry?.state !== 'claimed' || entry.token !== token || entry.expiresAt <= time) return false
       entry.expiresAt = expiresAt
       return true

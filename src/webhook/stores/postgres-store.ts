@@ -3,10 +3,12 @@
  *
  * @module campaign-client/webhook/postgres
  */
+import { mayBeExecuted, type Query, type Row } from '../../postgres/database.ts'
 import { mustBeDatabase, openDatabase } from '../../postgres/open-database.ts'
 import type { ClientOf, PgPool } from '../../postgres/pg.ts'
 import type { PostgresSql } from '../../postgres/postgres-js.ts'
 import { createTables, mustBeTable, quotedTable } from '../../postgres/table.ts'
+import { MAX_CLAIM_MS } from '../../shared/delivery-schedule.ts'
 import { milliseconds, type OptionRules, optional, readOptions } from '../../shared/option-checks.ts'
 import {
   type ClaimResult,
@@ -16,10 +18,12 @@ import {
   notStored,
   type RunOnceResult,
   requireKey,
+  requireLease,
   requireLimit,
   requireMilliseconds,
   YEAR_MS,
 } from './delivery-store.ts'
+import { LateClaims } from './late-claims.ts'
 
 export type { ClientOf, PgClient, PgPool } from '../../postgres/pg.ts'
 export type { PostgresSql } from '../../postgres/postgres-js.ts'
@@ -58,8 +62,8 @@ const rules = (): OptionRules<PostgresStoreOptions> => ({
 const DEFAULT_TABLE = 'campaign_deliveries'
 /** A healthy database responds in milliseconds. */
 const STATEMENT_TIMEOUT_MS = 3_000
-/** Another claim may be released between two statements. Then the claim is tried again. */
-const MAX_CLAIMS = 3
+/** Another record may end between two statements. Then they are sent again. */
+const MAX_INSERTS = 3
 
 /** A {@link DeliveryStore} in PostgreSQL, with transactions that run exactly once. */
 export interface PostgresStore<Transaction> extends DeliveryStore {
@@ -204,30 +208,41 @@ export function postgresStore(
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
   })
   const sql = statements(table, runOnceRetainMs)
+  const lateClaims = new LateClaims()
+  const release = async (stored: string, token: string): Promise<boolean> =>
+    (await query(sql.release, stored, token)).length > 0
 
   return {
     async claim(key, leaseMs): Promise<ClaimResult> {
       const stored = storedKey(key)
       const token = crypto.randomUUID()
-      const lease = requireMilliseconds('leaseMs', leaseMs)
-      for (let attempt = 0; attempt < MAX_CLAIMS; attempt++) {
-        if ((await query(sql.claim, stored, token, lease)).length > 0) return { state: 'claimed', token }
-        const [row] = await query(sql.current, stored)
-        if (row !== undefined) return row[0] === 'done' ? { state: 'done' } : { state: 'busy', retryMs: Number(row[1]) }
+      const lease = requireLease(leaseMs)
+      try {
+        const current = await insert(query, [sql.claim, stored, token, lease], [sql.currentClaim, stored, token])
+        if (current === undefined) return { state: 'claimed', token }
+        const [, state, remainingMs] = current
+        return state === 'done' ? { state: 'done' } : { state: 'busy', retryMs: Number(remainingMs) }
+      } catch (error) {
+        if (mayBeExecuted(error)) void lateClaims.release(lease, () => release(stored, token))
+        throw error
       }
-      throw new Error(notStored('postgresStore'))
     },
 
     async extend(key, token, leaseMs) {
-      return (await query(sql.extend, storedKey(key), token, requireMilliseconds('leaseMs', leaseMs))).length > 0
+      return (await query(sql.extend, storedKey(key), token, requireLease(leaseMs))).length > 0
     },
 
     async complete(key, token, retainMs) {
-      return (await query(sql.complete, storedKey(key), token, requireMilliseconds('retainMs', retainMs))).length > 0
+      const values = [storedKey(key), token, requireMilliseconds('retainMs', retainMs)] as const
+      // The INSERT is for a row that is gone.
+      for (const statement of [sql.complete, sql.insertDone]) {
+        if ((await query(statement, ...values)).length > 0) return true
+      }
+      return false
     },
 
     async release(key, token) {
-      await query(sql.release, storedKey(key), token)
+      await release(storedKey(key), token)
     },
 
     async runOnce<Result>(
@@ -235,12 +250,11 @@ export function postgresStore(
       apply: (tx: unknown) => Result | PromiseLike<Result>,
     ): Promise<RunOnceResult<Awaited<Result>>> {
       const stored = storedKey(key)
+      const token = crypto.randomUUID()
       let outcome: RunOnceResult<Awaited<Result>> = { ran: false }
       await transaction(async (tx) => {
-        if ((await tx.query(sql.runOnce, stored)).length === 0) {
-          if ((await tx.query(sql.hasRun, stored)).length === 0) throw new Error(notStored('postgresStore'))
-          return
-        }
+        const query: Query = (...statement) => tx.query(...statement)
+        if (await insert(query, [sql.runOnce, stored, token], [sql.currentRun, stored, token])) return
         const result = await tx.withClient(apply, maxRunMs)
         const stillOpen = await tx.query(sql.stillOpen, stored).catch((error) => {
           throw error?.code === IN_FAILED_SQL_TRANSACTION ? new Error(QUERY_FAILED, { cause: error }) : error
@@ -256,6 +270,26 @@ export function postgresStore(
       return (await query(sql.prune, limit)).length
     },
   }
+}
+
+/**
+ * Inserts a record.
+ *
+ * @returns `undefined` when the record was inserted; otherwise the current record of the key
+ * @throws Error when the record was not inserted, and the key has no current record
+ */
+async function insert(
+  query: Query,
+  statement: Parameters<Query>,
+  selectCurrent: Parameters<Query>,
+): Promise<Row | undefined> {
+  for (let attempt = 0; attempt < MAX_INSERTS; attempt++) {
+    if ((await query(...statement)).length > 0) return undefined
+    const [current] = await query(...selectCurrent)
+    // A record with our own token is ours. A trigger that writes the row to another table makes the INSERT return nothing.
+    if (current !== undefined) return current[0] === 'true' ? undefined : current
+  }
+  throw new Error(notStored('postgresStore'))
 }
 
 /**
@@ -278,33 +312,42 @@ function statements(tableName: string, runOnceRetainMs: number) {
   const runOnceExpiry =
     runOnceRetainMs === Infinity ? "'infinity'::timestamptz" : fromNow(String(Math.ceil(runOnceRetainMs)))
   const delivery = `purpose = 'delivery' AND key_hash = ${hash}`
-  const currentClaim = `${delivery} AND state = 'claimed' AND token = $2::text`
-  // Computes the expiry again on conflict, because the statement may have waited for another session.
-  const write = (state: string, condition: string) => `INSERT INTO ${table} AS record
+  const runOnceKey = `purpose = 'run_once' AND key_hash = ${hash}`
+  const ownClaim = `${delivery} AND state = 'claimed' AND token = $2::text`
+  const isOurs = '(token IS NOT DISTINCT FROM $2::text)::text AS is_ours'
+  // A claim that ends later than any lease was made before the clock was set back.
+  const isCurrent = (row: string) => `(${row}.expires_at > clock_timestamp()
+        AND (${row}.state = 'done' OR ${row}.expires_at <= ${fromNow(String(MAX_CLAIM_MS))}))`
+  // Computes the expiry again on conflict, because the statement may have waited for another session. Looks for a current row first,
+  // because a trigger may write the row to a table that has no primary key.
+  const insert = (purpose: string, state: string, expiry: string) => `INSERT INTO ${table} AS record
         (purpose, key_hash, key, state, token, expires_at)
-      VALUES ('delivery', ${hash}, $1::text, '${state}', $2::text, ${fromNow('$3')})
+      SELECT '${purpose}', ${hash}, $1::text, '${state}', $2::text, ${expiry}
+      WHERE NOT EXISTS (
+        SELECT 1 FROM ${table} AS other
+        WHERE other.purpose = '${purpose}' AND other.key_hash = ${hash} AND ${isCurrent('other')}
+      )
       ON CONFLICT (purpose, key_hash) DO UPDATE
-        SET state = excluded.state, token = excluded.token, expires_at = ${fromNow('$3')}
-        WHERE ${condition}record.expires_at <= clock_timestamp()
+        SET state = excluded.state, token = excluded.token, expires_at = ${expiry}
+        WHERE NOT ${isCurrent('record')}
       RETURNING 1`
   return {
-    claim: write('claimed', ''),
+    claim: insert('delivery', 'claimed', fromNow('$3')),
     // The row keeps its token, so that a retry after a lost response succeeds.
-    complete: write('done', 'record.token = excluded.token OR '),
-    current: `SELECT state, ceil(extract(epoch FROM expires_at - clock_timestamp()) * 1000)::text AS remaining
-      FROM ${table} WHERE ${delivery} AND expires_at > clock_timestamp()`,
+    complete: `UPDATE ${table} AS record SET state = 'done', token = $2::text, expires_at = ${fromNow('$3')}
+      WHERE ${delivery} AND (token = $2::text OR NOT ${isCurrent('record')}) RETURNING 1`,
+    insertDone: insert('delivery', 'done', fromNow('$3')),
+    currentClaim: `SELECT ${isOurs}, state,
+        ceil(extract(epoch FROM expires_at - clock_timestamp()) * 1000)::text AS remaining
+      FROM ${table} AS record WHERE ${delivery} AND ${isCurrent('record')}`,
     extend: `UPDATE ${table} SET expires_at = ${fromNow('$3')}
-      WHERE ${currentClaim} AND expires_at > clock_timestamp() RETURNING 1`,
-    release: `DELETE FROM ${table} WHERE ${currentClaim}`,
-    runOnce: `INSERT INTO ${table} AS record (purpose, key_hash, key, state, token, expires_at)
-      VALUES ('run_once', ${hash}, $1::text, 'done', NULL, ${runOnceExpiry})
-      ON CONFLICT (purpose, key_hash) DO UPDATE SET expires_at = ${runOnceExpiry}
-        WHERE record.expires_at <= clock_timestamp()
-      RETURNING 1`,
-    hasRun: `SELECT 1 FROM ${table} WHERE purpose = 'run_once' AND key_hash = ${hash}`,
+      WHERE ${ownClaim} AND expires_at > clock_timestamp() RETURNING 1`,
+    release: `DELETE FROM ${table} WHERE ${ownClaim} RETURNING 1`,
+    runOnce: insert('run_once', 'done', runOnceExpiry),
+    currentRun: `SELECT ${isOurs} FROM ${table} AS record WHERE ${runOnceKey} AND ${isCurrent('record')}`,
     // Finds the row only in the transaction that wrote it.
     stillOpen: `SELECT 1 FROM ${table}
-      WHERE purpose = 'run_once' AND key_hash = ${hash} AND xmin::text::bigint = txid_current() % 4294967296`,
+      WHERE ${runOnceKey} AND xmin::text::bigint = txid_current() % 4294967296`,
     prune: `WITH expired AS (
         SELECT purpose, key_hash FROM ${table} WHERE expires_at <= clock_timestamp()
         ORDER BY expires_at LIMIT $1::int FOR UPDATE SKIP LOCKED

@@ -3,10 +3,18 @@
  *
  * @module campaign-client/webhook/redis
  */
+import { MAX_CLAIM_MS } from '../../shared/delivery-schedule.ts'
 import { type OptionRules, optional, readOptions } from '../../shared/option-checks.ts'
 import { withTimeLimit } from '../../shared/timers.ts'
 import { hasMethod } from '../../shared/type-checks.ts'
-import { type ClaimResult, type DeliveryStore, requireKey, requireMilliseconds } from './delivery-store.ts'
+import {
+  type ClaimResult,
+  type DeliveryStore,
+  requireKey,
+  requireLease,
+  requireMilliseconds,
+} from './delivery-store.ts'
+import { LateClaims } from './late-claims.ts'
 
 /**
  * The methods of a client of the `redis` package (versions 4, 5 and 6) that `redisStore` uses. Create the client with
@@ -56,21 +64,22 @@ const FOREIGN = -3
 // Each script uses one key, so it is atomic and works in a cluster. EVAL needs no SCRIPT LOAD on a new or restarted node.
 
 // ioredis retries a command when the connection is lost before the reply. The retry of a claim finds its own token. A claim
-// without expiry (PERSIST, or a restored dump) would block its message forever, so it gets the lease.
+// without expiry (PERSIST, or a restored dump) would block its message forever, so it gets the lease. A claim that ends later than
+// any lease was made before the server's clock was set back, and counts as expired.
 const CLAIM = `
 local record = redis.call('GET', KEYS[1])
-if not record or record == 'claim:' .. ARGV[1] then
-  redis.call('SET', KEYS[1], 'claim:' .. ARGV[1], 'PX', ARGV[2])
-  return ${CLAIMED}
+if record and record ~= 'claim:' .. ARGV[1] then
+  if string.sub(record, 1, 5) == 'done:' then return ${DONE} end
+  if string.sub(record, 1, 6) ~= 'claim:' then return ${FOREIGN} end
+  local left = redis.call('PTTL', KEYS[1])
+  if left < 0 then
+    redis.call('PEXPIRE', KEYS[1], ARGV[2])
+    return tonumber(ARGV[2])
+  end
+  if left <= ${MAX_CLAIM_MS} then return left end
 end
-if string.sub(record, 1, 5) == 'done:' then return ${DONE} end
-if string.sub(record, 1, 6) ~= 'claim:' then return ${FOREIGN} end
-local left = redis.call('PTTL', KEYS[1])
-if left < 0 then
-  redis.call('PEXPIRE', KEYS[1], ARGV[2])
-  return tonumber(ARGV[2])
-end
-return left`
+redis.call('SET', KEYS[1], 'claim:' .. ARGV[1], 'PX', ARGV[2])
+return ${CLAIMED}`
 
 const EXTEND = `
 if redis.call('GET', KEYS[1]) ~= 'claim:' .. ARGV[1] then return 0 end
@@ -128,11 +137,22 @@ export function redisStore(client: NodeRedisClient | IoredisClient, options: Red
   const run = runner(client)
   const { prefix = 'campaign:delivery:' } = readOptions('redisStore', options, rules())
   const redisKey = (key: string) => prefix + requireKey(key)
+  const lateClaims = new LateClaims()
+  const release = async (key: string, token: string): Promise<boolean> =>
+    integer(await run(RELEASE, redisKey(key), token)) === 1
 
   return {
     async claim(key, leaseMs): Promise<ClaimResult> {
       const token = crypto.randomUUID()
-      const reply = integer(await run(CLAIM, redisKey(key), token, duration('leaseMs', leaseMs)))
+      const lease = requireLease(leaseMs)
+      let reply: number
+      try {
+        reply = integer(await run(CLAIM, redisKey(key), token, String(lease)))
+      } catch (error) {
+        // ioredis sends a command again after it has connected again.
+        if (mayBeExecuted(error)) void lateClaims.release(lease, () => release(key, token))
+        throw error
+      }
       if (reply === CLAIMED) return { state: 'claimed', token }
       if (reply === DONE) return { state: 'done' }
       if (reply === FOREIGN) {
@@ -141,13 +161,14 @@ export function redisStore(client: NodeRedisClient | IoredisClient, options: Red
       return { state: 'busy', retryMs: reply }
     },
     async extend(key, token, leaseMs) {
-      return integer(await run(EXTEND, redisKey(key), token, duration('leaseMs', leaseMs))) === 1
+      return integer(await run(EXTEND, redisKey(key), token, String(requireLease(leaseMs)))) === 1
     },
     async complete(key, token, retainMs) {
-      return integer(await run(COMPLETE, redisKey(key), token, duration('retainMs', retainMs))) === 1
+      const retain = requireMilliseconds('retainMs', retainMs)
+      return integer(await run(COMPLETE, redisKey(key), token, String(retain))) === 1
     },
     async release(key, token) {
-      await run(RELEASE, redisKey(key), token)
+      await release(key, token)
     },
   }
 }
@@ -156,11 +177,12 @@ function runner(client: NodeRedisClient | IoredisClient): Run {
   if (hasMethod(client, 'eval') && hasMethod(client, 'EVAL')) {
     const nodeRedis = client as NodeRedisClient
     if (isPool(nodeRedis)) return (script, key, ...args) => runInPool(nodeRedis, script, key, args)
-    return (script, key, ...args) => inTime(nodeRedis.eval(script, { keys: [key], arguments: args }))
+    return (script, key, ...args) =>
+      leavingReplica(nodeRedis, inTime(nodeRedis.eval(script, { keys: [key], arguments: args })))
   }
   if (hasMethod(client, 'eval') && hasMethod(client, 'defineCommand')) {
     const ioredis = client as IoredisClient
-    return (script, key, ...args) => inTime(ioredis.eval(script, 1, key, ...args))
+    return (script, key, ...args) => leavingReplica(ioredis, inTime(ioredis.eval(script, 1, key, ...args)))
   }
   throw new TypeError(
     'redisStore needs a client of "redis" 4 or newer (createClient, createClientPool, createCluster) or of "ioredis" ' +
@@ -178,6 +200,46 @@ class SilentConnectionError extends Error {
 const inTime = <Result>(response: Promise<Result>): Promise<Result> =>
   withTimeLimit(response, RESPONSE_TIMEOUT_MS, () => new SilentConnectionError())
 
+/** Whether a script may have been executed, or may still be: its connection is silent or was lost. */
+const mayBeExecuted = (error: unknown): boolean =>
+  error instanceof SilentConnectionError ||
+  /\b(?:closed|disconnects|max retries|ECONNRESET|EPIPE)\b/i.test(String(error))
+
+/** Whether the server refused the script because it is a replica. The script wrote nothing. */
+const isFromReplica = (error: unknown): boolean =>
+  error instanceof Error && /\b(?:READONLY|MASTERDOWN)\b/.test(error.message)
+
+/** The shortest time between two reconnects of a client: its commands in flight fail together. */
+const RECONNECT_INTERVAL_MS = 1_000
+const reconnectedAt = new WeakMap<object, number>()
+
+/** Waits for the response of a script. If it comes from a replica, makes the client connect again: it would never do so by itself. */
+async function leavingReplica(client: NodeRedisClient | IoredisClient, response: Promise<unknown>): Promise<unknown> {
+  try {
+    return await response
+  } catch (error) {
+    if (isFromReplica(error)) reconnect(client)
+    throw error
+  }
+}
+
+function reconnect(client: NodeRedisClient | IoredisClient): void {
+  const now = performance.now()
+  if (isCluster(client) || now - (reconnectedAt.get(client) ?? -Infinity) < RECONNECT_INTERVAL_MS) return
+  reconnectedAt.set(client, now)
+  if (hasMethod(client, 'defineCommand')) {
+    if (hasMethod(client, 'disconnect')) (client as { disconnect?(reconnect: boolean): void }).disconnect?.(true)
+  } else if (hasMethod(client, 'sendCommand')) {
+    // The server closes the connection after its earlier commands. The client then connects again by its own strategy.
+    const { sendCommand } = client as { sendCommand?(args: string[]): Promise<unknown> }
+    sendCommand?.call(client, ['QUIT']).catch(() => undefined)
+  }
+}
+
+/** A cluster client follows its masters by itself. */
+const isCluster = (client: object): boolean =>
+  (client as { isCluster?: unknown }).isCluster === true || hasMethod(client, 'nodeClient')
+
 /** A connection in a pool of node-redis. */
 interface PooledClient extends NodeRedisClient {
   readonly isOpen: boolean
@@ -193,27 +255,37 @@ interface NodeRedisPool extends NodeRedisClient {
 const isPool = (client: NodeRedisClient): client is NodeRedisPool =>
   hasMethod(client, 'execute') && !(client as { _keyPrefix?: unknown })._keyPrefix
 
-/** Runs a script on a connection of the pool, and replaces the connection if it is silent: the pool would use it forever. */
+/**
+ * Runs a script on a connection of the pool. Replaces the connection if it is silent, because the pool would use it forever. If the
+ * server is a replica, replaces it too, and runs the script again.
+ */
 function runInPool(pool: NodeRedisPool, script: string, key: string, args: string[]): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const task = async (client: PooledClient): Promise<void> => {
+      const run = () => inTime(client.eval(script, { keys: [key], arguments: args }))
+      const replace = async (): Promise<void> => {
+        client.destroy()
+        await inTime(client.connect())
+      }
       try {
         // An earlier task could not connect again.
         if (!client.isOpen) await inTime(client.connect())
-        resolve(await inTime(client.eval(script, { keys: [key], arguments: args })))
+        resolve(
+          await run().catch(async (error) => {
+            if (!isFromReplica(error)) throw error
+            await replace()
+            return run()
+          }),
+        )
       } catch (error) {
         reject(error)
-        if (!(error instanceof SilentConnectionError)) return
         // The pool passes the client on after this.
-        client.destroy()
-        await inTime(client.connect()).catch(() => client.destroy())
+        if (error instanceof SilentConnectionError) await replace().catch(() => client.destroy())
       }
     }
     pool.execute(task).catch(reject)
   })
 }
-
-const duration = (name: string, value: number): string => String(requireMilliseconds(name, value))
 
 /** Reads an integer. Some clients are configured to return strings or bigints. */
 function integer(reply: unknown): number {

@@ -3,10 +3,12 @@
  *
  * @module campaign-client/webhook/sqlite
  */
+import { MAX_CLAIM_MS } from '../../shared/delivery-schedule.ts'
 import { type OptionRules, optional, readOptions } from '../../shared/option-checks.ts'
 import { sleep } from '../../shared/timers.ts'
 import { hasMethod, typeName } from '../../shared/type-checks.ts'
 import {
+  fileIdentity,
   loadSqlite,
   openSqlite,
   type SqliteDatabase,
@@ -22,6 +24,7 @@ import {
   notStored,
   type RunOnceResult,
   requireKey,
+  requireLease,
   requireLimit,
   requireMilliseconds,
   YEAR_MS,
@@ -181,9 +184,9 @@ export function sqliteStore(
   return {
     async claim(key, leaseMs): Promise<ClaimResult> {
       const token = crypto.randomUUID()
-      const values = [requireKey(key), token, requireMilliseconds('leaseMs', leaseMs)]
+      const values = [requireKey(key), token, requireLease(leaseMs)]
       return connection.transaction(() => {
-        if (connection.change(sql.claim, ...values) > 0) return { state: 'claimed', token }
+        if (connection.changes(sql.claim, ...values)) return { state: 'claimed', token }
         const current = connection.find(sql.current, key)
         if (current === undefined) throw new Error(notStored('sqliteStore'))
         return current[0] === 'done' ? { state: 'done' } : { state: 'busy', retryMs: Number(current[1]) }
@@ -191,11 +194,11 @@ export function sqliteStore(
     },
 
     async extend(key, token, leaseMs) {
-      return (await connection.run(sql.extend, requireMilliseconds('leaseMs', leaseMs), requireKey(key), token)) > 0
+      return connection.run(sql.extend, requireLease(leaseMs), requireKey(key), token)
     },
 
     async complete(key, token, retainMs) {
-      return (await connection.run(sql.complete, requireKey(key), token, requireMilliseconds('retainMs', retainMs))) > 0
+      return connection.run(sql.complete, requireKey(key), token, requireMilliseconds('retainMs', retainMs))
     },
 
     async release(key, token) {
@@ -206,7 +209,7 @@ export function sqliteStore(
       requireKey(key)
       if (/Async|Generator/.test(Object.prototype.toString.call(apply))) throw new TypeError(NOT_SYNCHRONOUS)
       return connection.transaction((): RunOnceResult<Result> => {
-        if (connection.change(sql.runOnce, key) > 0) return { ran: true, result: connection.callSynchronously(apply) }
+        if (connection.changes(sql.runOnce, key)) return { ran: true, result: connection.callSynchronously(apply) }
         if (connection.find(sql.hasRun, key) === undefined) throw new Error(notStored('sqliteStore'))
         return { ran: false }
       })
@@ -214,7 +217,7 @@ export function sqliteStore(
 
     async prune(limit = 1000) {
       requireLimit(limit)
-      return connection.run(sql.prune, limit)
+      return connection.transaction(() => connection.count(sql.prune, limit))
     },
 
     close: () => connection.close(),
@@ -244,6 +247,8 @@ class StoreConnection {
   readonly #table: string
   #opened: SqliteDatabase | undefined
   #isClosed = false
+  /** The file of the database, from the first use on. */
+  #file: { readonly path: string; readonly identity: string | undefined } | undefined
   readonly #statements = new Map<string, SqliteStatement>()
 
   constructor(source: string | SqliteDatabase, table: string) {
@@ -251,9 +256,9 @@ class StoreConnection {
     this.#table = table
   }
 
-  /** Runs one statement in its own transaction. Returns the number of rows that it changed. */
-  run(statement: string, ...values: SqliteValue[]): Promise<number> {
-    return this.transaction(() => this.change(statement, ...values))
+  /** Runs one statement in its own transaction. Returns whether it changed a row. */
+  run(statement: string, ...values: SqliteValue[]): Promise<boolean> {
+    return this.transaction(() => this.changes(statement, ...values))
   }
 
   /** Runs `work` in a transaction: committed when it returns, rolled back when it throws. Waits while another connection writes. */
@@ -272,6 +277,7 @@ class StoreConnection {
 
   #transact<Result>(work: () => Result): Result {
     const database = this.#open()
+    this.#checkFile()
     this.#executeAtOnce('BEGIN IMMEDIATE')
     try {
       const result = work()
@@ -310,6 +316,21 @@ class StoreConnection {
     return this.#opened
   }
 
+  /**
+   * SQLite goes on writing to a file that was deleted or replaced, where no other process sees the records.
+   *
+   * @throws Error when the path no longer has the file that was used first
+   */
+  #checkFile(): void {
+    if (this.#file === undefined) {
+      // The columns are the number, the name and the path. The path is empty for a database in memory.
+      const path = String(this.find('PRAGMA database_list')?.[2] ?? '')
+      this.#file = { path, identity: fileIdentity(path) }
+    }
+    const { path, identity } = this.#file
+    if (identity !== undefined && fileIdentity(path) !== identity) throw new Error(replaced(path))
+  }
+
   close(): void {
     if (typeof this.#source !== 'string') return
     this.#isClosed = true
@@ -318,9 +339,17 @@ class StoreConnection {
     this.#opened = undefined
   }
 
-  /** Returns the number of rows that a statement changed. */
-  change(statement: string, ...values: SqliteValue[]): number {
-    return Number(this.#prepare(statement).run(...values).changes)
+  /**
+   * Runs a statement with RETURNING. Returns whether it changed a row. The number of changes that `run` returns is wrong after
+   * `PRAGMA count_changes = 1` in Node.js 22.
+   */
+  changes(statement: string, ...values: SqliteValue[]): boolean {
+    return this.find(statement, ...values) !== undefined
+  }
+
+  /** Runs a statement with RETURNING. Returns the number of rows that it changed. */
+  count(statement: string, ...values: SqliteValue[]): number {
+    return this.#prepare(statement).all(...values).length
   }
 
   /** Returns the columns of the first row. The database may be configured to return rows as arrays. */
@@ -355,6 +384,9 @@ class StoreConnection {
 
 const LOCKED = `sqliteStore: the database is busy: another connection has locked it for ${MAX_BUSY_MS} ms`
 
+const replaced = (path: string): string =>
+  `sqliteStore: the file ${path} was deleted or replaced while it was open. Stop all processes that use it, and start them again`
+
 const INSIDE_TRANSACTION =
   'sqliteStore: your database is inside a transaction. Do not await in a transaction, and do not call the store in it'
 
@@ -379,23 +411,28 @@ function statements(table: string, runOnceRetainMs: number) {
   const fromNow = (ms: string) => `${now} + CAST(${ms} AS INTEGER)`
   const runOnceExpiry =
     runOnceRetainMs === Infinity ? '9223372036854775807' : fromNow(String(Math.ceil(runOnceRetainMs)))
+  // A claim that ends later than any lease was made before the clock was set back.
+  const isExpired = `(record.expires_at <= ${now}
+          OR record.state = 'claimed' AND record.expires_at > ${fromNow(String(MAX_CLAIM_MS))})`
   const currentClaim = "purpose = 'delivery' AND key = ? AND state = 'claimed' AND token = ?"
   const write = (purpose: string, state: string, token: string, expiry: string, condition: string) =>
     `INSERT INTO "${table}" AS record (purpose, key, state, token, expires_at)
       VALUES ('${purpose}', ?, '${state}', ${token}, ${expiry})
       ON CONFLICT (purpose, key) DO UPDATE
         SET state = excluded.state, token = excluded.token, expires_at = excluded.expires_at
-        WHERE ${condition}record.expires_at <= ${now}`
+        WHERE ${condition}${isExpired}
+      RETURNING 1`
   return {
     claim: write('delivery', 'claimed', '?', fromNow('?'), ''),
     // The row keeps its token, so that a retry after a lost response succeeds.
     complete: write('delivery', 'done', '?', fromNow('?'), 'record.token = excluded.token OR '),
     current: `SELECT state, max(expires_at - ${now}, 0) FROM "${table}" WHERE purpose = 'delivery' AND key = ?`,
-    extend: `UPDATE "${table}" SET expires_at = ${fromNow('?')} WHERE ${currentClaim} AND expires_at > ${now}`,
-    release: `DELETE FROM "${table}" WHERE ${currentClaim}`,
+    extend: `UPDATE "${table}" SET expires_at = ${fromNow('?')} WHERE ${currentClaim} AND expires_at > ${now} RETURNING 1`,
+    release: `DELETE FROM "${table}" WHERE ${currentClaim} RETURNING 1`,
     runOnce: write('run_once', 'done', 'NULL', runOnceExpiry, ''),
     hasRun: `SELECT 1 FROM "${table}" WHERE purpose = 'run_once' AND key = ?`,
     prune: `DELETE FROM "${table}" WHERE (purpose, key) IN
-      (SELECT purpose, key FROM "${table}" WHERE expires_at <= ${now} ORDER BY expires_at LIMIT CAST(? AS INTEGER))`,
+      (SELECT purpose, key FROM "${table}" WHERE expires_at <= ${now} ORDER BY expires_at LIMIT CAST(? AS INTEGER))
+      RETURNING 1`,
   }
 }

@@ -1,3 +1,4 @@
+import { ConfigurationError } from 'campaign-client'
 import fc from 'fast-check'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { DeliveryStore } from '../../../src/webhook/stores/delivery-store.ts'
@@ -276,12 +277,30 @@ export function storeContract(open: () => DeliveryStore): void {
       await expect(store.complete(bad, 'token', LONG)).rejects.toThrow(TypeError)
       await expect(store.release(bad, 'token')).rejects.toThrow(TypeError)
     }
-    for (const bad of [0, -1, Number.NaN, 2 ** 53, Infinity, '5' as unknown as number]) {
+    for (const bad of [0, -1, Number.NaN, '5' as unknown as number]) {
       await expect(store.claim(key, bad)).rejects.toThrow(/^leaseMs must be a number of milliseconds/)
       await expect(store.extend(key, 'token', bad)).rejects.toThrow(/^leaseMs/)
       await expect(store.complete(key, 'token', bad)).rejects.toThrow(/^retainMs/)
     }
+    for (const bad of [2 ** 53, Infinity]) {
+      await expect(store.complete(key, 'token', bad)).rejects.toThrow(/^retainMs/)
+    }
     expect((await store.claim(key, LONG)).state).toBe('claimed')
+  })
+
+  test('a lease above 295 000 ms is refused, and one of 295 000 ms accepted', async () => {
+    const store = open()
+    const key = freshKey()
+    for (const tooLong of [295_001, 2 ** 53, Infinity]) {
+      for (const call of [store.claim(key, tooLong), store.extend(key, 'token', tooLong)]) {
+        const error: unknown = await call.catch((reason: unknown) => reason)
+        expect(error).toBeInstanceOf(ConfigurationError)
+        expect((error as Error).message).toContain(`leaseMs must be at most 295000 milliseconds, got ${tooLong}`)
+      }
+    }
+    const token = await claimed(store, key, 295_000)
+    expect(await store.extend(key, token, 295_000)).toBe(true)
+    expect((await store.claim(key, LONG)).state).toBe('busy')
   })
 
   test('the longest and the shortest durations of a receiver are accepted', async () => {

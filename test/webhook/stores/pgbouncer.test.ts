@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { type PostgresStore, postgresSchema, postgresStore } from 'campaign-client/webhook/postgres'
-import type { PoolClient } from 'pg'
+import { Pool, type PoolClient } from 'pg'
 import connect, { type TransactionSql } from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { databaseBehindPgbouncer, pgbouncerMissing } from '../../databases/pgbouncer.ts'
@@ -46,6 +47,24 @@ describe.skipIf(skipsWithout('pgbouncer', pgbouncerMissing))('postgresStore behi
       (tx, key) => tx.unsafe(insert, [key]),
     )
   })
+
+  test.each(['docs/webhook-stores.md', 'docs/databases.md', 'examples/webhook-postgres.ts'])(
+    'a pool with the options of %s connects',
+    async (file) => {
+      const text = readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8')
+      const options = [...text.matchAll(/new Pool\(\{(.+?)\n?\}\)/gs)].map(([, body = '']) => body)
+      expect(options.length).toBeGreaterThan(0)
+      for (const body of options) {
+        const numbers = [...body.matchAll(/(\w+): ([\d_]+)/g)].map(([, name = '', value = '']) => [
+          name,
+          Number(value.replaceAll('_', '')),
+        ])
+        const pool = new Pool({ connectionString: database.url, ...Object.fromEntries(numbers) })
+        await pool.query('SELECT 1')
+        await pool.end()
+      }
+    },
+  )
 
   test('a sql of postgres that prepares statements is refused', async () => {
     const preparing = connect(database.url, { max: 10 })

@@ -346,6 +346,107 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
     }
   })
 
+  test('a trigger that writes the row to a child table, as old partitioning does, loses no work', async () => {
+    const own = `${schema}.partitioned`
+    await pool.query(postgresSchema(own))
+    await pool.query(`CREATE TABLE ${schema}.child () INHERITS (${own})`)
+    await pool.query(
+      `CREATE FUNCTION ${schema}.to_child() RETURNS trigger LANGUAGE plpgsql AS
+        'BEGIN INSERT INTO ${schema}.child VALUES (NEW.*); RETURN NULL; END'`,
+    )
+    await pool.query(
+      `CREATE TRIGGER to_child BEFORE INSERT ON ${own} FOR EACH ROW EXECUTE FUNCTION ${schema}.to_child()`,
+    )
+    const insert = `INSERT INTO ${applied} (key) VALUES ($1::text)`
+    const viaPg = postgresStore(pool, { table: own })
+    const viaPostgres = postgresStore(sql, { table: own })
+    const key = freshKey()
+    expect(await viaPg.runOnce(key, (tx) => tx.query(insert, [key]).then(() => 1))).toEqual({ ran: true, result: 1 })
+    const other = freshKey()
+    const run = viaPostgres.runOnce(other, (tx) => tx.unsafe(insert, [other]).then(() => 2))
+    expect(await run).toEqual({ ran: true, result: 2 })
+    for (const store of [viaPg, viaPostgres]) {
+      for (const done of [key, other]) {
+        expect(await store.runOnce(done, () => expect.unreachable())).toEqual({ ran: false })
+        expect(await observe(`SELECT key FROM ${applied} WHERE key = $1`, done)).toHaveLength(1)
+      }
+      const delivery = freshKey()
+      const token = await claimed(store, delivery, 60_000)
+      expect((await store.claim(delivery, 60_000)).state).toBe('busy')
+      expect(await store.extend(delivery, token, 60_000)).toBe(true)
+      expect(await store.complete(delivery, token, 60_000)).toBe(true)
+      expect(await store.claim(delivery, 60_000)).toEqual({ state: 'done' })
+    }
+  })
+
+  test('a table with row level security and no policy works for its owner, and shows no row to other roles', async () => {
+    const suffix = randomUUID().replaceAll('-', '')
+    const [owner, anon] = [`owner_${suffix}`, `anon_${suffix}`]
+    const own = `${schema}.secured`
+    await pool.query(`CREATE ROLE ${owner} LOGIN PASSWORD '${suffix}'; CREATE ROLE ${anon}`)
+    await pool.query(`GRANT ALL ON SCHEMA ${schema} TO ${owner}, ${anon}`)
+    const url = new URL(service.url)
+    Object.assign(url, { username: owner, password: suffix })
+    const ownPool = new Pool({ connectionString: url.href, max: 3 })
+    ownPool.on('error', () => undefined)
+    try {
+      await ownPool.query(postgresSchema(own))
+      await ownPool.query(`GRANT ALL ON ${own} TO ${anon}; ALTER TABLE ${own} ENABLE ROW LEVEL SECURITY`)
+      const store = postgresStore(ownPool, { table: own })
+      const key = freshKey()
+      const token = await claimed(store, key, 60_000)
+      expect(await pool.query(`BEGIN; SET LOCAL ROLE ${anon}; DELETE FROM ${own}; COMMIT`)).toMatchObject([
+        {},
+        {},
+        { command: 'DELETE', rowCount: 0 },
+        {},
+      ])
+      expect(await store.complete(key, token, 60_000)).toBe(true)
+      expect((await store.runOnce(key, () => 1)).ran).toBe(true)
+      expect((await store.runOnce(key, () => 1)).ran).toBe(false)
+    } finally {
+      await ownPool.end()
+      await pool.query(`DROP OWNED BY ${owner}, ${anon}; DROP ROLE ${owner}, ${anon}`)
+    }
+  })
+
+  test('after the clock was set back, the claim of a dead process has expired, and a done delivery is done', async () => {
+    const store = postgresStore(pool, { table })
+    const [dead, done, alive] = [freshKey(), freshKey(), freshKey()]
+    const token = await claimed(store, dead, 60_000)
+    await store.complete(done, await claimed(store, done, 60_000), 60_000)
+    const own = await claimed(store, alive, 60_000)
+    await pool.query(`UPDATE ${table} SET expires_at = expires_at + interval '1 hour' WHERE key = ANY ($1)`, [
+      [dead, done, alive],
+    ])
+    const next = await claimed(store, dead, 60_000)
+    expect(await store.complete(dead, token, 60_000)).toBe(false)
+    expect(await store.complete(dead, next, 60_000)).toBe(true)
+    expect(await store.claim(done, 60_000)).toEqual({ state: 'done' })
+    // A process that still runs extends its claim.
+    expect(await store.extend(alive, own, 60_000)).toBe(true)
+    expect(await store.claim(alive, 60_000)).toMatchObject({ state: 'busy' })
+  })
+
+  test.for([
+    ['pg', () => postgresStore(pool, { table: `${schema}.locked` })],
+    ['postgres', () => postgresStore(sql, { table: `${schema}.locked` })],
+  ] as const)(
+    '%s: a claim that waits for a lock for more than 3 s is released',
+    { timeout: 60_000 },
+    async ([, open]) => {
+      await pool.query(postgresSchema(`${schema}.locked`))
+      const store = open()
+      const key = freshKey()
+      const locker = await pool.connect()
+      await locker.query(`BEGIN; LOCK TABLE ${schema}.locked IN ACCESS EXCLUSIVE MODE`)
+      await expect(store.claim(key, 290_000)).rejects.toThrow(/did not respond within 3000 ms/)
+      await locker.query('COMMIT')
+      locker.release()
+      await expect.poll(async () => (await store.claim(key, 290_000)).state, { timeout: 40_000 }).toBe('claimed')
+    },
+  )
+
   test('a database in LATIN1 or SQL_ASCII stores keys with any characters', async () => {
     for (const encoding of ['LATIN1', 'SQL_ASCII']) {
       const name = `encoding_${randomUUID().replaceAll('-', '')}`

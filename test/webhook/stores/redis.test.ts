@@ -145,6 +145,18 @@ describe.skipIf(skipsWithout(redis.name, redis.missing))('redisStore over a real
     await claimWhenFree(store, key)
   })
 
+  test('after the clock was set back, the claim of a dead process has expired, and a done delivery is done', async () => {
+    const store = redisStore(nodeRedis, { prefix })
+    const dead = freshKey()
+    const done = freshKey()
+    const token = await claimed(store, dead, 60_000)
+    await store.complete(done, await claimed(store, done, 60_000), 60_000)
+    for (const key of [dead, done]) await nodeRedis.pExpire(prefix + key, 3_600_000)
+    await claimed(store, dead, 60_000)
+    expect(await store.complete(dead, token, 60_000)).toBe(false)
+    expect(await store.claim(done, 60_000)).toEqual({ state: 'done' })
+  })
+
   test('a claim that the client sends twice is one claim', async () => {
     // ioredis sends a command again when the connection is lost before the reply.
     const sentTwice: IoredisClient = {

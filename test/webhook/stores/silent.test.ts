@@ -5,7 +5,7 @@ import { redisStore } from 'campaign-client/webhook/redis'
 import { Redis } from 'ioredis'
 import { Pool, type PoolClient } from 'pg'
 import connect from 'postgres'
-import { createClientPool } from 'redis'
+import { createClient, createClientPool } from 'redis'
 import { afterAll, beforeAll, describe, expect, type TestContext, test, vi } from 'vitest'
 import type { Database } from '../../databases/database.ts'
 import { postgres } from '../../databases/postgres.ts'
@@ -25,6 +25,27 @@ async function proxyTo(database: Database, { onTestFinished }: TestContext): Pro
   const proxy = await startStallingProxy(database.url)
   onTestFinished(() => proxy.close())
   return proxy
+}
+
+/** No lease ends during a test. */
+const LEASE_MS = 290_000
+
+/**
+ * Claims while no response arrives, and expects that the claim is released when the database responds again.
+ *
+ * @param direct - a store that does not use the proxy
+ */
+async function expectLateClaimReleased(
+  store: DeliveryStore,
+  proxy: StallingProxy,
+  direct: DeliveryStore,
+): Promise<void> {
+  await claimed(store, freshKey(), LEASE_MS)
+  const key = freshKey()
+  proxy.stall('responses')
+  await expect(store.claim(key, LEASE_MS)).rejects.toThrow(/did not respond within 3000 ms/)
+  proxy.resume()
+  await vi.waitFor(async () => expect((await direct.claim(key, LEASE_MS)).state).toBe('claimed'), SLOW)
 }
 
 /** Opens all connections, makes them silent, and expects that each message of the next attempts is handled once. */
@@ -79,13 +100,53 @@ describe.skipIf(skipsWithout(redis.name, redis.missing))(
 
     test.concurrent('ioredis with a socketTimeout: the next attempts are handled', async (context) => {
       const proxy = await proxyTo(service, context)
-      const options = { enableOfflineQueue: false, maxRetriesPerRequest: 1, socketTimeout: 1000, lazyConnect: true }
+      const options = { enableOfflineQueue: false, maxRetriesPerRequest: 1, socketTimeout: 5_000, lazyConnect: true }
       const client = new Redis(proxy.url, options)
       client.on('error', () => undefined)
       await client.connect()
       context.onTestFinished(() => client.disconnect())
       await expectHandledAfterSilence(redisStore(client, { prefix }), proxy)
     })
+
+    const open = {
+      async 'a pool of redis'(url: string) {
+        const client = createClientPool({ url, disableOfflineQueue: true }, { maximum: MAX_CONNECTIONS })
+        client.on('error', () => undefined)
+        await client.connect()
+        return { client, close: () => client.destroy() }
+      },
+      async 'a client of redis'(url: string) {
+        const client = createClient({ url, disableOfflineQueue: true })
+        client.on('error', () => undefined)
+        await client.connect()
+        return { client, close: () => client.destroy() }
+      },
+      async ioredis(url: string) {
+        const client = new Redis(url, {
+          enableOfflineQueue: false,
+          maxRetriesPerRequest: 1,
+          socketTimeout: 5_000,
+          lazyConnect: true,
+        })
+        client.on('error', () => undefined)
+        await client.connect()
+        return { client, close: () => client.disconnect() }
+      },
+    }
+
+    test.concurrent.for(Object.entries(open))(
+      '%s: a claim that comes after 3 s is released',
+      async ([, connectTo], context) => {
+        const proxy = await proxyTo(service, context)
+        const [opened, direct] = [await connectTo(proxy.url), await connectTo(service.url)]
+        for (const { close } of [opened, direct]) context.onTestFinished(close)
+        await expectLateClaimReleased(
+          redisStore(opened.client, { prefix }),
+          proxy,
+          redisStore(direct.client, { prefix }),
+        )
+      },
+    )
 
     test.concurrent('ioredis without a time limit: a call rejects after 3 s', async (context) => {
       const proxy = await proxyTo(service, context)
@@ -146,6 +207,14 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))(
       const { store, proxy, pool } = await openPg(context)
       await expectHandledAfterSilence(store, proxy)
       expect(pool.waitingCount).toBe(0)
+    })
+
+    test.concurrent.for([
+      ['pg', (context: TestContext) => openPg(context)],
+      ['postgres', (context: TestContext) => openPostgres(context, MAX_CONNECTIONS)],
+    ] as const)('%s: a claim that comes after 3 s is released', async ([, open], context) => {
+      const { store, proxy } = await open(context)
+      await expectLateClaimReleased(store, proxy, postgresStore(admin, { table }))
     })
 
     /** Makes the connection silent inside `runOnce`, and expects that the next calls run on other connections. */

@@ -1,5 +1,5 @@
-import { mkdirSync, statSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { copyFileSync, mkdirSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { ConfigurationError } from 'campaign-client'
 import {
@@ -26,6 +26,13 @@ const clients: Readonly<Record<string, { open: (path: string) => SqliteDatabase;
   'a DatabaseSync of node:sqlite': { open: openNode },
   'a DatabaseSync that returns arrays and bigints': {
     open: (path) => new DatabaseSync(path, { returnArrays: true, readBigInts: true } as object),
+  },
+  'a DatabaseSync that counts changes as rows': {
+    open(path) {
+      const database = new DatabaseSync(path)
+      database.exec('PRAGMA count_changes = 1')
+      return database
+    },
   },
   'a Database of better-sqlite3': {
     open: openBetterSqlite3,
@@ -75,6 +82,30 @@ describe.each(Object.entries(clients))('sqliteStore over %s', (_, { open, skippe
 
     storeContract(() => openStore())
     runOnceContract(openStore, () => path)
+
+    test('after the clock was set back, the claim of a dead process has expired, and a done delivery is done', async () => {
+      const [own] = databases as [SqliteDatabase]
+      const store = openStore()
+      const dead = freshKey()
+      const done = freshKey()
+      const token = await claimed(store, dead, 60_000)
+      await store.complete(done, await claimed(store, done, 60_000), 60_000)
+      own.exec(`UPDATE campaign_deliveries SET expires_at = expires_at + 3600000 WHERE key IN ('${dead}', '${done}')`)
+      const next = await claimed(store, dead, 60_000)
+      expect(await store.complete(dead, token, 60_000)).toBe(false)
+      expect(await store.complete(dead, next, 60_000)).toBe(true)
+      expect(await store.claim(done, 60_000)).toEqual({ state: 'done' })
+    })
+
+    test('after the clock was set back, a process that still runs extends its claim', async () => {
+      const [own] = databases as [SqliteDatabase]
+      const store = openStore()
+      const key = freshKey()
+      const token = await claimed(store, key, 60_000)
+      own.exec(`UPDATE campaign_deliveries SET expires_at = expires_at + 3600000 WHERE key = '${key}'`)
+      expect(await store.extend(key, token, 60_000)).toBe(true)
+      expect(await store.claim(key, 60_000)).toMatchObject({ state: 'busy' })
+    })
 
     test('close() leaves the database open', async () => {
       const store = openStore()
@@ -357,6 +388,41 @@ describe('the file of sqliteStore', () => {
     await claimed(store, freshKey(), 1000)
   })
 
+  describe.each<[string, (path: string) => SqliteStore<SqliteDatabase>]>([
+    ['a path', open],
+    [
+      'your own database',
+      (path) => {
+        const database = new DatabaseSync(path)
+        onTestFinished(() => database.close())
+        database.exec(sqliteSchema())
+        return sqliteStore(database)
+      },
+    ],
+  ])('over %s', (_, openStore) => {
+    test.each<[string, (path: string) => void]>([
+      ['deleted', (path) => rmSync(path)],
+      [
+        'replaced',
+        (path) => {
+          copyFileSync(path, `${path}.copy`)
+          renameSync(`${path}.copy`, path)
+        },
+      ],
+    ])('that is %s while it is open makes every later call reject', async (_name, change) => {
+      const path = folder.file()
+      const store = openStore(path)
+      const key = freshKey()
+      await claimed(store, key, 1000)
+      change(path)
+      for (const call of [() => store.claim(freshKey(), 1000), () => store.runOnce(key, () => expect.unreachable())]) {
+        await expect(call()).rejects.toThrow(
+          `sqliteStore: the file ${realpathSync(dirname(path))}/${basename(path)} was deleted or replaced while it was open`,
+        )
+      }
+    })
+  })
+
   describe('while another connection holds its lock', () => {
     afterEach(() => {
       vi.useRealTimers()
@@ -383,6 +449,18 @@ describe('the file of sqliteStore', () => {
         message: 'sqliteStore: the database is busy: another connection has locked it for 5000 ms',
         cause: expect.objectContaining({ message: 'database is locked' }),
       })
+    })
+
+    test('a claim that was given up is not made later', async () => {
+      const { store, other } = await lockedStore()
+      const key = freshKey()
+      vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] })
+      const outcome = store.claim(key, 60_000).catch((error: Error) => error.message)
+      await vi.advanceTimersByTimeAsync(6_000)
+      expect(await outcome).toMatch(/has locked it for 5000 ms$/)
+      other.exec('COMMIT')
+      await vi.advanceTimersByTimeAsync(60_000)
+      await claimed(store, key, 60_000)
     })
 
     test('the receiver responds with 503 when its deadline is over, and handles the message afterwards', async () => {
