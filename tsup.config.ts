@@ -80,7 +80,9 @@ export const command: Options = {
   target: 'node20',
   platform: 'node',
   splitting: true,
-  external: [/^campaign-client/, 'zod', 'kerberos'],
+  // The installed zod would load its translations: most of the modules of a command.
+  noExternal: ['zod'],
+  external: [/^campaign-client/, 'kerberos'],
   // commander is CommonJS and requires modules of Node.
   banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
 }

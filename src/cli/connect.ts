@@ -1,5 +1,4 @@
 import { CampaignClient, ConfigurationError } from 'campaign-client'
-import { nodeTransport } from 'campaign-client/node'
 import { accessTokenOf, allowedCampaignsOf, baseUrlOf, isReadOnly, refuseExpiredToken } from './environment.ts'
 import { usageFailure, withoutDocsPath } from './failure.ts'
 import { proxyAgentFor } from './proxy.ts'
@@ -18,6 +17,8 @@ export async function connect(env: NodeJS.ProcessEnv, webhookRegistrationPath?: 
   const agent = URL.canParse(baseUrl) ? await proxyAgentFor(baseUrl) : undefined
   const guard = campaigns && { campaigns }
   refuseExpiredToken(env)
+  // Loaded here, because node:http loads more modules than the rest of a command, also to print the help.
+  const { nodeTransport } = await import('campaign-client/node')
   const transport = nodeTransport(agent && { agent })
   try {
     return new CampaignClient({ baseUrl, accessToken, guard, transport, webhookRegistrationPath })
