@@ -226,7 +226,7 @@ const STATUS_ADVICE: Readonly<Record<number, string>> = {
   413: 'the message is larger than the limit of the receiver (maxBodyBytes) or of a proxy in front of it',
   500: "the handler threw, or a framework parsed the body before the receiver read it: see the receiver's log",
   502: 'a proxy got no valid response from the receiver: check that it is running, and its address in the proxy',
-  503: "the receiver's secret is not set, its store is unavailable, or it still handles the message: see the receiver's log",
+  503: "the receiver is closing, its secret or store is unavailable, or its handler still runs or stopped early: see the receiver's log",
   504: "a proxy got no response from the receiver in time: set deadlineMs below the time limit of the proxy, and see the receiver's log",
 }
 
