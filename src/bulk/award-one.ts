@@ -66,16 +66,16 @@ export async function awardOne(
   if (!checked.ok) throw invalidRequestError('awardOne', checked.issues)
 
   const session = await ledger[LEDGER].open(await internals?.target('awardOne', undefined))
-  const claim = await session.claim(checked.row, retryableVerdicts(evidence, retryRejected), false)
+  const claim = await session.claim(checked.row, retryableVerdicts(evidence, retryRejected))
   switch (claim.state) {
     case 'done':
       return claim.verdict
     case 'conflict':
       throw invalidRequestError('awardOne', conflictIssues(checked.row, claim.known))
+    case 'busy':
+      throw unsettled('busy', Math.min(claim.retryMs, MAX_BUSY_MS))
     case 'claimed':
       break
-    default:
-      throw unsettled('busy', claim.state === 'busy' ? Math.min(claim.retryMs, MAX_BUSY_MS) : 0)
   }
 
   const attempted = await attemptAward(client, claim.attempt, evidence)

@@ -12,6 +12,7 @@ import type { Attempt, AwardLedger, AwardResult, LedgerSession, RetryableVerdict
 import { Pacer, statusOf } from './pacing.ts'
 import { type AwardProgress, ProgressReporter, type RunReport } from './report.ts'
 import { type AwardRow, type CheckedRow, checkRow, conflictIssues, lengthOf, type Rows, readList } from './rows.ts'
+import { SeenRows } from './seen-rows.ts'
 import {
   type AttemptEnd,
   type Attempted,
@@ -102,6 +103,7 @@ export class Run {
   readonly #session: LedgerSession
   readonly #rows: AsyncGenerator<IndexedRow, void>
   #total: number | undefined
+  readonly #seen = new SeenRows()
   readonly #report: RunReport
   readonly #options: RewardWalletsOptions
   readonly #workers: number
@@ -232,19 +234,17 @@ export class Run {
     const { index } = checked
     if (!checked.ok) return report.addInvalid(index, checked.fields, checked.issues)
     const { row } = checked
-    for (let isRetry = false; ; isRetry = true) {
-      if (this.#mustNotSend(row)) return this.#addUnsent(index, row, isRetry)
-      const claim = await this.#session.claim(row, this.#retryable, isRetry)
+    const seen = this.#seen.add(row)
+    if (seen === 'duplicate') return report.addDuplicate(row.xp)
+    for (;;) {
+      if (this.#mustNotSend(row)) return this.#addUnsent(index, row)
+      if (seen === 'conflict') return this.#stopAtConflict(index, row, await this.#session.findConflict(row))
+      const claim = await this.#session.claim(row, this.#retryable)
       switch (claim.state) {
-        case 'duplicate':
-          return report.addDuplicate(row.xp)
         case 'done':
           return this.#addFromLedger(index, row, claim)
-        case 'conflict': {
-          const issues = issuesAt(index, conflictIssues(row, claim.known))
-          const cause = invalidRequestError('rewardWallets', issues, 'it was not sent')
-          return this.#stop('a row contradicts the ledger or an earlier row', cause, CORRECT)
-        }
+        case 'conflict':
+          return this.#stopAtConflict(index, row, claim.known)
         case 'busy':
           await this.#waitWhileBusy(claim.retryMs)
           break
@@ -252,6 +252,14 @@ export class Run {
           if (await this.#attempt(index, claim.attempt)) return
       }
     }
+  }
+
+  /** @param known - the other award; `undefined` if it was an earlier row that is not in the ledger */
+  #stopAtConflict(index: number, row: AwardRow, known: AwardRow | undefined): void {
+    const message = `is the id of an earlier row with another address, campaign or XP: ${JSON.stringify(row.id)}`
+    const issues = known === undefined ? [{ path: ['id'], message }] : conflictIssues(row, known)
+    const cause = invalidRequestError('rewardWallets', issuesAt(index, issues), 'it was not sent')
+    this.#stop('a row contradicts the ledger or an earlier row', cause, CORRECT)
   }
 
   /** @returns whether the row is finished. @throws the error of the ledger */
@@ -272,7 +280,7 @@ export class Run {
     if (end === undefined) return false
     if (end.kind === 'invalid') {
       // Report the ledger's result if an earlier attempt may have made the award.
-      if (attempt.isInDoubt || attempt.previousVerdict !== undefined) await this.#addUnsent(index, row, true)
+      if (attempt.isInDoubt || attempt.previousVerdict !== undefined) await this.#addUnsent(index, row)
       else this.#report.addInvalid(index, row, end.error.issues)
       return true
     }
@@ -332,9 +340,8 @@ export class Run {
   }
 
   /** Reports a row that the run does not send. Uses the ledger's result of the row if there is one. */
-  async #addUnsent(index: number, row: AwardRow, isRetry: boolean): Promise<void> {
-    const known = await this.#session.lookUp(row, isRetry)
-    if (known === 'duplicate') return this.#report.addDuplicate(row.xp)
+  async #addUnsent(index: number, row: AwardRow): Promise<void> {
+    const known = await this.#session.lookUp(row)
     if (known === undefined) return this.#report.addHalted(row.pid)
     if (known.verdict !== 'indeterminate') return this.#addFromLedger(index, row, known)
     this.#report.add(index, row, known)

@@ -2,14 +2,13 @@ import * as campaign from 'campaign-client'
 import { AwardUnsettledError, awardOne, fileLedger, type SharedLedger } from 'campaign-client/bulk'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { LEDGER } from '../../src/shared/ledger-key.ts'
-import { award, newPath, sessionWith, setup } from './fixtures.ts'
+import { award, newPath, setup } from './fixtures.ts'
 
 /** Returns a ledger in a file that several calls of `awardOne` can use. */
 async function sharedLedger(): Promise<SharedLedger> {
   const session = await fileLedger(newPath())[LEDGER].open(undefined)
   onTestFinished(() => session.close())
-  const shared = sessionWith(session, { claim: (row, retryable) => session.claim(row, retryable, true) })
-  return { kind: 'shared', run: 'jobs', [LEDGER]: { open: async () => shared, check: async () => undefined } }
+  return { kind: 'shared', run: 'jobs', [LEDGER]: { open: async () => session, check: async () => undefined } }
 }
 
 const response = (status: number, retryAfterMs?: number) =>

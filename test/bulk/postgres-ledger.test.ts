@@ -6,7 +6,6 @@ import type { PgClient } from 'campaign-client/webhook/postgres'
 import { Pool, type PoolClient, types } from 'pg'
 import postgresJs from 'postgres'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { LEDGER } from '../../src/shared/ledger-key.ts'
 import type { Database } from '../databases/database.ts'
 import { postgres } from '../databases/postgres.ts'
 import { FULL_SIZE } from '../support/full-size.ts'
@@ -85,15 +84,6 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     await expect(run).rejects.toThrow(ConfigurationError)
     await expect(run).rejects.toThrow(/it has version 2, and this package uses version 1/)
     expect(sent()).toBe(0)
-  })
-
-  test('two equal rows of a halted campaign that are looked up at once are one award and one duplicate', async () => {
-    const { client } = setup()
-    const ledger = newRun()
-    await rewardWallets(client, awards(1), { ledger })
-    const session = await ledger[LEDGER].open(undefined)
-    const found = await Promise.all([1, 2].map(() => session.lookUp(award(0), false)))
-    expect(found).toEqual(expect.arrayContaining([{ verdict: 'awarded', failure: undefined }, 'duplicate']))
   })
 
   test.each(['40P01', '40001'])('a statement that PostgreSQL rolled back with %s is retried', async (code) => {

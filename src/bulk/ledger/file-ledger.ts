@@ -15,11 +15,11 @@ import type { AwardRow } from '../rows.ts'
 import {
   type Attempt,
   type AwardLedger,
+  type AwardResult,
   type ClaimResult,
   conflictOf,
   finalResultOf,
   type LedgerSession,
-  type LookUpResult,
   mustBeRebind,
   mustBeRunName,
   type Rebind,
@@ -301,9 +301,6 @@ class FileSession implements LedgerSession {
   readonly #insert
   readonly #update
   readonly #delete
-  readonly #seen = new SeenRows()
-  /** Released rows that have no row in the table, by id. */
-  readonly #released = new Map<string, AwardRow>()
   /** The commit of the open transaction. */
   #commit: Promise<void> | undefined
   #failure: { readonly reason: unknown } | undefined
@@ -322,19 +319,14 @@ class FileSession implements LedgerSession {
     this.#delete = database.prepare('DELETE FROM awards WHERE rowid = ?')
   }
 
-  async claim(row: AwardRow, retryable: RetryableVerdicts, isRetry: boolean): Promise<ClaimResult> {
-    const { stored, conflict, isDuplicate } = this.#find(row, isRetry)
+  async claim(row: AwardRow, retryable: RetryableVerdicts): Promise<ClaimResult> {
+    const stored = this.#read(row.id)
+    const conflict = stored && conflictOf(row, stored)
     if (conflict !== undefined) return { state: 'conflict', known: conflict }
-    if (isDuplicate) return { state: 'duplicate' }
     const begunAt = Date.now()
     if (stored === undefined) {
       const { id, address, pid, xp } = row
-      const rowid = await this.#write(() => {
-        const inserted = Number(this.#insert.run(id, address, pid, xp, begunAt).lastInsertRowid)
-        this.#seen.add(inserted)
-        this.#released.delete(id)
-        return inserted
-      })
+      const rowid = await this.#write(() => Number(this.#insert.run(id, address, pid, xp, begunAt).lastInsertRowid))
       const attempt = { row, isInDoubt: false, previousVerdict: undefined, rowid, begunAt, before: undefined }
       return { state: 'claimed', attempt }
     }
@@ -360,23 +352,19 @@ class FileSession implements LedgerSession {
   }
 
   async release(attempt: Attempt): Promise<void> {
-    const { row, rowid, before, isInDoubt } = attempt as FileAttempt
+    const { rowid, before, isInDoubt } = attempt as FileAttempt
     await this.#write(() => {
-      if (before === undefined) {
-        this.#delete.run(rowid)
-        this.#seen.delete(rowid)
-        this.#released.set(row.id, row)
-      } else {
+      if (before === undefined) this.#delete.run(rowid)
+      else {
         const { verdict, error, begun_at, settled_at } = before
         this.#update.run(verdict, Number(isInDoubt), error, begun_at, settled_at, rowid)
       }
     })
   }
 
-  async lookUp(row: AwardRow, isRetry: boolean): Promise<LookUpResult> {
-    const { stored, conflict, isDuplicate } = this.#find(row, isRetry)
-    if (isDuplicate) return 'duplicate'
-    return stored === undefined || conflict !== undefined ? undefined : resultOf(recordedResult(stored))
+  async lookUp(row: AwardRow): Promise<AwardResult | undefined> {
+    const stored = this.#read(row.id)
+    return stored === undefined || conflictOf(row, stored) !== undefined ? undefined : resultOf(recordedResult(stored))
   }
 
   async findConflict(row: AwardRow): Promise<AwardRow | undefined> {
@@ -393,16 +381,6 @@ class FileSession implements LedgerSession {
     } finally {
       this.#database.close()
     }
-  }
-
-  /** Finds the recorded award with the row's id, and whether the run has seen the row. Marks the row as seen. */
-  #find(row: AwardRow, isRetry: boolean) {
-    const stored = this.#read(row.id)
-    const known = stored ?? this.#released.get(row.id)
-    const conflict = known && conflictOf(row, known)
-    if (conflict !== undefined) return { stored, conflict, isDuplicate: false }
-    const isSeen = stored === undefined ? known !== undefined : this.#seen.add(stored.rowid)
-    return { stored, conflict, isDuplicate: isSeen && !isRetry }
   }
 
   /** Reads an award, with the changes that are not committed yet. */
@@ -464,28 +442,6 @@ class FileSession implements LedgerSession {
       // SQLite has rolled back.
     }
     return reason
-  }
-}
-
-/** The rows of the table that a run has seen, in one byte each: a run may have millions. */
-class SeenRows {
-  #rows = new Uint8Array(1_024)
-
-  /** @returns whether the row was seen before */
-  add(rowid: number): boolean {
-    if (rowid >= this.#rows.length) {
-      const larger = new Uint8Array(Math.max(rowid + 1, 2 * this.#rows.length))
-      larger.set(this.#rows)
-      this.#rows = larger
-    }
-    const isSeen = this.#rows[rowid] === 1
-    this.#rows[rowid] = 1
-    return isSeen
-  }
-
-  /** SQLite may give the rowid of a deleted row to another row. */
-  delete(rowid: number): void {
-    this.#rows[rowid] = 0
   }
 }
 

@@ -53,13 +53,8 @@ export interface RetryableVerdicts {
  * recorded) or the claim is released (no verdict). If it never ends, the outcome is unknown: the award is in doubt.
  */
 export interface LedgerSession {
-  /**
-   * Claims the award for one attempt. Resolves when the claim is flushed.
-   *
-   * @param isRetry - whether this call claims the same row again. If `false` and the session has seen the id, the row is a
-   *   duplicate
-   */
-  claim(row: AwardRow, retryable: RetryableVerdicts, isRetry: boolean): Promise<ClaimResult>
+  /** Claims the award for one attempt. Resolves when the claim is flushed. */
+  claim(row: AwardRow, retryable: RetryableVerdicts): Promise<ClaimResult>
   /**
    * Records the verdict of the attempt and ends the claim. Resolves when the verdict is flushed.
    *
@@ -70,7 +65,7 @@ export interface LedgerSession {
   /** Ends the claim of an attempt that certainly changed nothing. The ledger is then as it was before the claim. */
   release(attempt: Attempt): Promise<void>
   /** Returns the recorded result of a row without claiming it. */
-  lookUp(row: AwardRow, isRetry: boolean): Promise<LookUpResult>
+  lookUp(row: AwardRow): Promise<AwardResult | undefined>
   /** Returns the recorded award with the row's id, if it differs from the row. */
   findConflict(row: AwardRow): Promise<AwardRow | undefined>
   /** Closes the ledger, when no change is pending. */
@@ -98,13 +93,10 @@ export type ClaimResult =
   | { readonly state: 'claimed'; readonly attempt: Attempt }
   /** The ledger has a final verdict. */
   | ({ readonly state: 'done' } & FinalResult)
-  | { readonly state: 'duplicate' }
   /** The id belongs to another award. */
   | { readonly state: 'conflict'; readonly known: AwardRow }
   /** Another attempt holds the claim. */
   | { readonly state: 'busy'; readonly retryMs: number }
-
-export type LookUpResult = AwardResult | 'duplicate' | undefined
 
 /** What a ledger has recorded about an award, without a claim of another process. */
 export interface RecordedResult {

@@ -10,15 +10,14 @@ import type { AwardFailure, FinalVerdict, Verdict } from '../../schemas/award-re
 import type { ClientTarget } from '../../shared/client-internals.ts'
 import { LEDGER } from '../../shared/ledger-key.ts'
 import { milliseconds, type OptionRules, optional } from '../../shared/option-checks.ts'
-import { isSameAward } from '../../shared/same-award.ts'
 import { readOptions } from '../arguments.ts'
 import type { AwardRow } from '../rows.ts'
 import {
   type Attempt,
+  type AwardResult,
   type ClaimResult,
   finalResultOf,
   type LedgerSession,
-  type LookUpResult,
   mustBeRebind,
   mustBeRunName,
   type Rebind,
@@ -144,8 +143,10 @@ const sqlStateOf = (error: unknown): unknown => (error as { code?: unknown } | u
 interface StoredAward extends AwardRow, RecordedResult {
   /** Whether the award has the address, campaign and XP of the row in the query. */
   readonly isSame: boolean
-  /** The time until the lease of the claim ends; `undefined` without a claim. */
+  /** The time until the lease of the claim ends, 0 if it has expired; `undefined` without a claim. */
   readonly leaseLeftMs: number | undefined
+  /** The recorded target of the run, as JSON. */
+  readonly target: string | null | undefined
 }
 
 interface PostgresAttempt extends Attempt {
@@ -166,8 +167,6 @@ class PostgresSession implements LedgerSession {
   readonly #leaseMs: number
   readonly #target: ClientTarget | undefined
   readonly #sql: Statements
-  /** The rows that this session has seen, by id. */
-  readonly #seen = new Map<string, AwardRow>()
 
   constructor(
     database: PostgresDatabase,
@@ -191,24 +190,24 @@ class PostgresSession implements LedgerSession {
     if (Number(version) !== VERSION) {
       throw this.#unusable(`it has version ${version}, and this package uses version ${VERSION}`)
     }
-    if (hasAwards !== 'true' || typeof recorded !== 'string') return
+    if (hasAwards === 'true') this.#requireTarget(recorded)
+  }
+
+  /** @throws ConfigurationError when the run has awards of another target */
+  #requireTarget(recorded: string | null | undefined): void {
+    if (typeof recorded !== 'string') return
     const conflict = targetConflict(JSON.parse(recorded) as ClientTarget, this.#target, this.#rebind)
     if (conflict !== undefined) throw this.#unusable(conflict)
   }
 
-  async claim(row: AwardRow, retryable: RetryableVerdicts, isRetry: boolean): Promise<ClaimResult> {
-    const earlier = isRetry ? undefined : this.#seen.get(row.id)
-    if (earlier !== undefined) {
-      return isSameAward(row, earlier) ? { state: 'duplicate' } : { state: 'conflict', known: earlier }
-    }
-    this.#seen.set(row.id, row)
-
+  async claim(row: AwardRow, retryable: RetryableVerdicts): Promise<ClaimResult> {
     const claimed = await this.#claim(row, retryable)
     if (claimed !== undefined) return claimed
     const stored = await this.#select(row)
+    if (stored !== undefined) this.#requireTarget(stored.target)
     const refusal = stored && claimRefusal(stored, retryable)
     if (refusal !== undefined) return refusal
-    // The run is new, or bound to another target, or another process has just released the claim.
+    // The run is new, or has no target or another target, or another process has just released the claim.
     await this.bind()
     return (await this.#claim(row, retryable)) ?? { state: 'busy', retryMs: MIN_RETRY_MS }
   }
@@ -259,13 +258,11 @@ class PostgresSession implements LedgerSession {
     if (isInDoubt && kept.length === 0) await this.#query(this.#sql.doubt, ...this.#values(row), '')
   }
 
-  async lookUp(row: AwardRow, isRetry: boolean): Promise<LookUpResult> {
+  async lookUp(row: AwardRow): Promise<AwardResult | undefined> {
     const stored = await this.#select(row)
-    // Read `seen` after the query: two equal rows may be looked up at once.
-    const earlier = isRetry ? undefined : this.#seen.get(row.id)
-    if (earlier !== undefined && isSameAward(row, earlier)) return 'duplicate'
-    if (!stored?.isSame || stored.leaseLeftMs !== undefined) return undefined
-    this.#seen.set(row.id, row)
+    if (!stored?.isSame || isHeld(stored)) return undefined
+    // An expired claim: the outcome of its attempt is unknown.
+    if (stored.leaseLeftMs !== undefined) return { verdict: 'indeterminate', failure: stored.failure }
     return resultOf(stored)
   }
 
@@ -280,7 +277,7 @@ class PostgresSession implements LedgerSession {
   async #select(row: AwardRow): Promise<StoredAward | undefined> {
     const [found] = await this.#query(this.#sql.select, ...this.#values(row))
     if (found === undefined) return undefined
-    const [id, address, pid, xp, verdict, error, inDoubt, isClaimed, isSame, leaseLeftMs] = found
+    const [id, address, pid, xp, verdict, error, inDoubt, isClaimed, isSame, leaseLeftMs, target] = found
     return {
       id: id as string,
       address: address as string,
@@ -291,6 +288,7 @@ class PostgresSession implements LedgerSession {
       isInDoubt: inDoubt === 'true',
       isSame: isSame === 'true',
       leaseLeftMs: isClaimed === 'true' ? Number(leaseLeftMs) : undefined,
+      target,
     }
   }
 
@@ -336,10 +334,14 @@ class PostgresSession implements LedgerSession {
   }
 }
 
+/** Whether another attempt holds the claim of the award, and its lease has not expired. */
+const isHeld = ({ leaseLeftMs = 0 }: StoredAward): boolean => leaseLeftMs > 0
+
 /** Returns why the award can't be claimed; `undefined` if it can. */
 function claimRefusal(stored: StoredAward, retryable: RetryableVerdicts): ClaimResult | undefined {
   if (!stored.isSame) return { state: 'conflict', known: rowOf(stored) }
-  if (stored.leaseLeftMs !== undefined) return { state: 'busy', retryMs: Math.max(MIN_RETRY_MS, stored.leaseLeftMs) }
+  if (isHeld(stored)) return { state: 'busy', retryMs: Math.max(MIN_RETRY_MS, stored.leaseLeftMs ?? 0) }
+  if (stored.leaseLeftMs !== undefined) return undefined
   const result = finalResultOf(stored, retryable)
   return result && { state: 'done', ...result }
 }

@@ -112,7 +112,8 @@ export function statements(tableName: string) {
     select: `SELECT award.id, award.address, award.pid, award.xp::text, award.verdict, award.error, award.in_doubt::text,
         (award.attempt IS NOT NULL)::text AS is_claimed,
         (${isSame('$3::text', '$4::text', '$5::float8')})::text AS is_same,
-        greatest(0, ceil(extract(epoch FROM award.lease_until - clock_timestamp()) * 1000))::text AS lease_left_ms
+        greatest(0, ceil(extract(epoch FROM award.lease_until - clock_timestamp()) * 1000))::text AS lease_left_ms,
+        (SELECT run.target FROM ${runs} AS run WHERE run.run = $1::text) AS target
       FROM ${table} AS award WHERE ${ofId}`,
     // Any attempt may record "awarded", even if the row is gone.
     award: `INSERT INTO ${table} AS award (run, id_hash, id, address, pid, xp, verdict, settled_at)

@@ -1,0 +1,51 @@
+import { type AwardRow, fileLedger, rewardWallets } from 'campaign-client/bulk'
+import { expect, test } from 'vitest'
+import { SeenRows } from '../../src/bulk/seen-rows.ts'
+import { award, awards, counts, newPath, setup, stopErrorOf } from './fixtures.ts'
+
+test('a row is new once, then a duplicate, and a conflict with another address, campaign or XP', () => {
+  const seen = new SeenRows()
+  expect(seen.add(award(1))).toBe('new')
+  expect(seen.add(award(1))).toBe('duplicate')
+  expect(seen.add(award(1, { address: award(1).address.toUpperCase().replace('0X', '0x') }))).toBe('duplicate')
+  expect(seen.add(award(1, { address: award(2).address }))).toBe('conflict')
+  expect(seen.add(award(1, { pid: 'other' }))).toBe('conflict')
+  expect(seen.add(award(1, { xp: 2.5 }))).toBe('conflict')
+  expect(seen.add(award(2))).toBe('new')
+})
+
+test('no row is lost while the table grows', () => {
+  const seen = new SeenRows()
+  const rows = awards(20_000)
+  for (const row of rows) expect(seen.add(row)).toBe('new')
+  for (const row of rows) expect(seen.add(row)).toBe('duplicate')
+  expect(seen.add(award(20_000))).toBe('new')
+})
+
+test('equal rows of a halted campaign count once, as in the ledger', async () => {
+  const { client, service } = setup()
+  const ledger = fileLedger(newPath())
+  await rewardWallets(client, awards(1), { ledger })
+  service.fail({ on: 'rewardWallet', kind: 'status', status: 403 })
+  const report = await rewardWallets(client, [award(5), award(0), award(0)], { ledger, concurrency: 1 })
+  expect(report.counts).toEqual(counts({ awarded: 1, duplicate: 1 }))
+})
+
+test('a row that contradicts an earlier row stops the run even if the ledger has no row', async () => {
+  const { client, sent } = setup()
+  // The first row is released again: nothing was sent.
+  const releasing = {
+    async rewardWallet(row: AwardRow) {
+      if (row.id === 'award-0') await client.with({ guard: { campaigns: [] } }).rewardWallet(row)
+      else await client.rewardWallet(row)
+    },
+  }
+  const rows = [award(0), award(1), award(0, { xp: 7 })]
+  const options = { ledger: fileLedger(newPath()), concurrency: 1 }
+  const { cause, message } = await stopErrorOf(rewardWallets(releasing, rows, options))
+  expect(message).toContain('a row contradicts the ledger or an earlier row')
+  expect(cause).toMatchObject({
+    issues: [{ path: ['rows', 2, 'id'], message: expect.stringContaining('an earlier row with another address') }],
+  })
+  expect(sent()).toBe(1)
+})
