@@ -65,7 +65,8 @@ export async function awardOne(
   const checked = checkRow(row, internals)
   if (!checked.ok) throw invalidRequestError('awardOne', checked.issues)
 
-  const session = await ledger[LEDGER].open(await internals?.target('awardOne', undefined))
+  const target = await internals?.target('awardOne', undefined)
+  const session = await ledger[LEDGER].open(target)
   const claim = await session.claim(checked.row, retryableVerdicts(evidence, retryRejected))
   switch (claim.state) {
     case 'done':
@@ -78,7 +79,7 @@ export async function awardOne(
       break
   }
 
-  const attempted = await attemptAward(client, claim.attempt, evidence)
+  const attempted = await attemptAward(client, claim.attempt, evidence, target)
   const end = await recordAttempt(session, claim.attempt, attempted)
   if (end.kind === 'final') return end.verdict
   throw end.kind === 'invalid' ? end.error : unsettled(end.reason, end.afterMs, end.error)

@@ -40,8 +40,19 @@ export const DONE: CallOutcome = { kind: 'done', maybeApplied: false }
 const NOT_FOUND = 404
 const REQUEST_TIMEOUT = 408
 
-/** Returns the outcome of a call that failed with this error. */
+/** Returns the outcome of a call that failed with this error. An error that can't be read is `fatal`. */
 export function outcomeOf(error: unknown): CallOutcome {
+  try {
+    // A client of another kind may throw errors with getters.
+    if (error instanceof ApiError) void [error.status, error.serviceCode, error.reason]
+    if (error instanceof CampaignError) void [error.code, error.message, Reflect.get(error, 'retryAfterMs')]
+    return readOutcome(error)
+  } catch {
+    return { kind: 'fatal', error, maybeApplied: true }
+  }
+}
+
+function readOutcome(error: unknown): CallOutcome {
   if (!(error instanceof CampaignError)) return { kind: 'fatal', error, maybeApplied: true }
   if (error instanceof InvalidRequestError) return { kind: 'invalid', error, maybeApplied: false }
   if (error instanceof UnauthorizedError || error instanceof AccessTokenError || error instanceof ConfigurationError) {

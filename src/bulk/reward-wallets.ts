@@ -1,7 +1,7 @@
 import type { CampaignClient } from '../client.ts'
 import { ConfigurationError } from '../errors/client-errors.ts'
 import type { AwardReport } from '../schemas/award-report.ts'
-import { clientInternals } from '../shared/client-internals.ts'
+import { type ClientTarget, clientInternals } from '../shared/client-internals.ts'
 import { LEDGER } from '../shared/ledger-key.ts'
 import { mustBeBoolean, mustBeFunction, mustBeSignal, type OptionRules, optional } from '../shared/option-checks.ts'
 import { issuesOfClient, issuesOfList, mustBeConcurrency, mustBePatience, readOptions } from './arguments.ts'
@@ -67,14 +67,16 @@ export async function rewardWallets(
   ])
   const { ledger, signal } = own
   const report = new RunReport()
+  let target: ClientTarget | undefined
   let session: LedgerSession
   try {
     signal?.throwIfAborted()
-    session = await ledger[LEDGER].open(await clientInternals(client)?.target('rewardWallets', signal))
+    target = await clientInternals(client)?.target('rewardWallets', signal)
+    session = await ledger[LEDGER].open(target)
   } catch (error) {
     if (signal?.aborted) throw stoppedError(report, ABORTED, signal.reason)
     if (error instanceof ConfigurationError) throw error
     throw stoppedError(report, 'the run could not start', error)
   }
-  return new Run(client, session, rows, report, own).send()
+  return new Run(client, target, session, rows, report, own).send()
 }

@@ -6,6 +6,7 @@ import { onAbort } from '../shared/abort.ts'
 import type { ClientInternals } from '../shared/client-internals.ts'
 import type { Issue } from '../shared/issue.ts'
 import { isSameAward } from '../shared/same-award.ts'
+import { toJsonLine } from '../shared/text.ts'
 import { isRecord, typeName } from '../shared/type-checks.ts'
 
 /** One award of a list: the argument of `rewardWallet`, with an `xp` above 0. */
@@ -57,7 +58,7 @@ export function conflictIssues(row: AwardRow, known: AwardRow): Issue[] {
   const names = (['address', 'pid', 'xp'] as const).filter((name) => !isSameAward({ ...row, [name]: known[name] }, row))
   return names.map((name) => ({
     path: [name],
-    message: `is ${JSON.stringify(row[name])}, but the award with the id ${JSON.stringify(row.id)} has ${JSON.stringify(known[name])}`,
+    message: `is ${toJsonLine(row[name])}, but the award with the id ${toJsonLine(row.id)} has ${toJsonLine(known[name])}`,
   }))
 }
 

@@ -1,11 +1,12 @@
 import type { CampaignClient } from '../client.ts'
 import { AwardRunStoppedError, withCause } from '../errors/bulk-errors.ts'
-import { ApiError, type CampaignError } from '../errors/client-errors.ts'
+import { ApiError, type CampaignError, ConfigurationError } from '../errors/client-errors.ts'
 import { invalidRequestError } from '../errors/invalid-request-error.ts'
 import type { AwardReport } from '../schemas/award-report.ts'
 import { onAbort } from '../shared/abort.ts'
-import { clientInternals } from '../shared/client-internals.ts'
+import { type ClientTarget, clientInternals } from '../shared/client-internals.ts'
 import type { Issue } from '../shared/issue.ts'
+import { toJsonLine } from '../shared/text.ts'
 import { sleep } from '../shared/timers.ts'
 import { DEFAULT_CONCURRENCY, DEFAULT_PATIENCE_MS } from './arguments.ts'
 import type { Attempt, AwardLedger, AwardResult, LedgerSession, RetryableVerdicts } from './ledger/ledger.ts'
@@ -80,14 +81,14 @@ export const ABORTED = 'the signal was aborted'
 const CONTINUE = 'To continue, run it again with the same ledger'
 const CORRECT = 'Correct the rows, then run it again'
 
-/** @param advice - what to do, as a sentence without its full stop */
+/** @param advice - what to do, as a sentence without its full stop. A `ConfigurationError` of the ledger says it itself */
 export function stoppedError(
   report: RunReport,
   message: string,
   cause: unknown,
   advice: string = CONTINUE,
 ): AwardRunStoppedError {
-  const text = `rewardWallets stopped: ${withCause(message, cause)}. ${advice}`
+  const text = [`rewardWallets stopped: ${withCause(message, cause)}`, ...(advice === '' ? [] : [advice])].join('. ')
   return new AwardRunStoppedError(text, { cause, report: report.build(true) })
 }
 
@@ -100,6 +101,8 @@ type IndexedRow = CheckedRow & { readonly index: number }
 /** Sends the rows of one list. */
 export class Run {
   readonly #client: Pick<CampaignClient, 'rewardWallet'>
+  /** The target under which the session claims awards. */
+  readonly #target: ClientTarget | undefined
   readonly #session: LedgerSession
   readonly #rows: AsyncGenerator<IndexedRow, void>
   #total: number | undefined
@@ -122,6 +125,7 @@ export class Run {
 
   constructor(
     client: Pick<CampaignClient, 'rewardWallet'>,
+    target: ClientTarget | undefined,
     session: LedgerSession,
     rows: Rows<AwardRow>,
     report: RunReport,
@@ -130,6 +134,7 @@ export class Run {
     const { concurrency = DEFAULT_CONCURRENCY, patienceMs = DEFAULT_PATIENCE_MS } = options
     const { onProgress, isUsedId, confirm } = options
     this.#client = client
+    this.#target = target
     this.#session = session
     this.#rows = this.#read(rows)
     this.#report = report
@@ -157,7 +162,7 @@ export class Run {
     if (signal?.aborted) onStop()
     const rows = strict ? (await this.#checkAll()).values() : this.#rows
     await Promise.all(Array.from({ length: this.#workers }, () => this.#work(rows)))
-    await this.#session.close().catch((error: unknown) => this.#stop('the ledger failed', error))
+    await this.#session.close().catch((error: unknown) => this.#ledgerFailed(error))
     clearTimeout(this.#confirmTimer)
     removeListener?.()
     this.#progress.finish()
@@ -173,6 +178,10 @@ export class Run {
     this.#stopping.abort()
     this.#pacer.stop()
     this.#confirmTimer = setTimeout(() => this.#confirmTimeout.abort(), MAX_CONFIRM_MS)
+  }
+
+  #ledgerFailed(error: unknown): void {
+    this.#stop('the ledger failed', error, error instanceof ConfigurationError ? '' : undefined)
   }
 
   async *#read(list: Rows<AwardRow>): AsyncGenerator<IndexedRow, void> {
@@ -220,7 +229,7 @@ export class Run {
   async #work(rows: AsyncIterable<IndexedRow> | Iterable<IndexedRow>): Promise<void> {
     try {
       for await (const row of rows) {
-        await this.#award(row).catch((error: unknown) => this.#stop('the ledger failed', error))
+        await this.#award(row).catch((error: unknown) => this.#ledgerFailed(error))
         this.#progress.schedule()
       }
     } catch (error) {
@@ -256,7 +265,7 @@ export class Run {
 
   /** @param known - the other award; `undefined` if it was an earlier row that is not in the ledger */
   #stopAtConflict(index: number, row: AwardRow, known: AwardRow | undefined): void {
-    const message = `is the id of an earlier row with another address, campaign or XP: ${JSON.stringify(row.id)}`
+    const message = `is the id of an earlier row with another address, campaign or XP: ${toJsonLine(row.id)}`
     const issues = known === undefined ? [{ path: ['id'], message }] : conflictIssues(row, known)
     const cause = invalidRequestError('rewardWallets', issuesAt(index, issues), 'it was not sent')
     this.#stop('a row contradicts the ledger or an earlier row', cause, CORRECT)
@@ -267,7 +276,7 @@ export class Run {
     const { row } = attempt
     const attempted = await this.#pacer.call(async () => {
       if (this.#mustNotSend(row)) return undefined
-      const made = await attemptAward(this.#client, attempt, this.#evidence)
+      const made = await attemptAward(this.#client, attempt, this.#evidence, this.#target)
       this.#applyRules(attempt, made)
       return made
     })

@@ -22,26 +22,31 @@ export class SeenRows {
    *   with this id has another address, campaign or XP
    */
   add({ id, address, pid, xp }: AwardRow): 'new' | 'duplicate' | 'conflict' {
-    const key = wordsOf(id)
+    const idHash = hash('sha256', id)
+    const rowHash = hash('sha256', JSON.stringify([address.toLowerCase(), pid, xp]))
+    const row = [0, 1, 2, 3].map((at) => wordOf(idHash, at)).concat(wordOf(rowHash, 0), wordOf(rowHash, 1))
     // 0 in the first word marks a free slot.
-    key[0] ||= 1
-    const [first, second] = wordsOf(JSON.stringify([address.toLowerCase(), pid, xp]))
-    const at = this.#find(key)
+    row[0] ||= 1
+    const at = this.#find(row)
     if (this.#slots[at] !== 0) {
-      return this.#slots[at + 4] === first && this.#slots[at + 5] === second ? 'duplicate' : 'conflict'
+      return this.#slots[at + 4] === row[4] && this.#slots[at + 5] === row[5] ? 'duplicate' : 'conflict'
     }
-    this.#slots.set([...key.subarray(0, 4), first as number, second as number], at)
+    this.#slots.set(row, at)
     this.#size++
     if (this.#size > this.#capacity * MAX_LOAD) this.#grow()
     return 'new'
   }
 
-  /** Returns the position of the row, or of the free slot for it. */
-  #find(key: Uint32Array): number {
-    let slot = (key[0] as number) & (this.#capacity - 1)
+  /** Returns the position of the row with this id, or of the free slot for it. */
+  #find(row: ArrayLike<number>): number {
+    const slots = this.#slots
+    let slot = (row[0] as number) & (this.#capacity - 1)
     for (;;) {
       const at = slot * WORDS_PER_ROW
-      if (this.#slots[at] === 0 || [0, 1, 2, 3].every((word) => this.#slots[at + word] === key[word])) return at
+      if (slots[at] === 0) return at
+      const isSameId =
+        slots[at] === row[0] && slots[at + 1] === row[1] && slots[at + 2] === row[2] && slots[at + 3] === row[3]
+      if (isSameId) return at
       slot = (slot + 1) & (this.#capacity - 1)
     }
   }
@@ -58,9 +63,5 @@ export class SeenRows {
   }
 }
 
-/** Returns the SHA-256 of a text, as eight words. */
-function wordsOf(text: string): Uint32Array {
-  const bytes = hash('sha256', text, 'buffer')
-  // A copy: the bytes of a `Buffer` may not be aligned.
-  return new Uint32Array(new Uint8Array(bytes).buffer)
-}
+/** Returns a word of a hash in hexadecimal. A `Buffer` for each hash would need memory outside the heap. */
+const wordOf = (hex: string, at: number): number => Number.parseInt(hex.slice(8 * at, 8 * at + 8), 16)

@@ -8,6 +8,7 @@ import {
   RateLimitError,
 } from '../errors/client-errors.ts'
 import type { AwardFailure, Verdict } from '../schemas/award-report.ts'
+import { type ClientTarget, optionsFor } from '../shared/client-internals.ts'
 import { mustBeFunction, type OptionRules, optional } from '../shared/option-checks.ts'
 import { isError, isRecord, typeName } from '../shared/type-checks.ts'
 import type { Attempt, AwardResult, FinalResult, LedgerSession, RetryableVerdicts } from './ledger/ledger.ts'
@@ -18,6 +19,14 @@ const MAX_MESSAGE_LENGTH = 500
 
 /** Describes an error for ledgers and reports. */
 export function failureOf(error: unknown): AwardFailure {
+  try {
+    return readFailure(error)
+  } catch {
+    return { code: 'unexpected', message: 'the client threw an error that cannot be read' }
+  }
+}
+
+function readFailure(error: unknown): AwardFailure {
   if (!(error instanceof CampaignError))
     return { code: 'unexpected', message: `the client threw ${safeMessage(error)}` }
   const status = error instanceof ApiError ? { status: error.status } : {}
@@ -26,8 +35,12 @@ export function failureOf(error: unknown): AwardFailure {
 
 /** Returns the message of an error of this package, or the name of any other error, whose message may contain a secret. */
 function safeMessage(error: unknown): string {
-  if (error instanceof CampaignError) return error.message
-  return isError(error) ? String(error.name) : typeName(error)
+  try {
+    if (error instanceof CampaignError) return error.message
+    return isError(error) ? String(error.name) : typeName(error)
+  } catch {
+    return 'an error that cannot be read'
+  }
 }
 
 /**
@@ -132,11 +145,16 @@ export interface Attempted {
   readonly failure?: AwardFailure | undefined
 }
 
-/** Makes a claimed award: calls the service, and judges a refusal. Never rejects. */
+/**
+ * Makes a claimed award: calls the service, and judges a refusal. Never rejects.
+ *
+ * @param target - the target under which the award was claimed. Only tokens of its account are sent
+ */
 export async function attemptAward(
   client: Pick<CampaignClient, 'rewardWallet'>,
   { row, isInDoubt, previousVerdict }: Attempt,
   evidence: Evidence,
+  target: ClientTarget | undefined,
 ): Promise<Attempted> {
   const confirmed = previousVerdict === 'unconfirmed' ? await judgeUnconfirmed(row, evidence) : undefined
   if (confirmed !== undefined) return { outcome: undefined, ...confirmed }
@@ -144,7 +162,8 @@ export async function attemptAward(
   let outcome: CallOutcome = DONE
   try {
     // Pass a copy: the client may change its argument.
-    await client.rewardWallet({ ...row })
+    const request = { ...row }
+    await (target === undefined ? client.rewardWallet(request) : client.rewardWallet(request, optionsFor(target)))
   } catch (error) {
     outcome = outcomeOf(error)
   }

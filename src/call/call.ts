@@ -4,6 +4,7 @@ import type { CallOptions, ClientHooks, EndEvent, RequestEvent } from '../option
 import type { ClientSettings } from '../settings/client-settings.ts'
 import { asError, reasonOf } from '../shared/abort.ts'
 import { callSafely } from '../shared/call-safely.ts'
+import { type Account, accountOf } from '../shared/client-internals.ts'
 import { sleep, TIMED_OUT, withTimeout } from '../shared/timers.ts'
 import { typeName } from '../shared/type-checks.ts'
 import {
@@ -12,6 +13,7 @@ import {
   type TransportRequest,
   type TransportResponse,
 } from '../transports/transport.ts'
+import { accountFailure } from './account.ts'
 import { AttemptCancellation } from './cancellation.ts'
 import {
   attemptTimedOut,
@@ -71,6 +73,8 @@ export class Call<Name extends OperationName> {
   #sent = 0
   /** The slot of the attempt in flight. */
   #slot: Slot | undefined
+  /** The account whose tokens may be sent; `undefined` for any. */
+  #account: Account | undefined
   /** Whether a request may have been sent and has no known result yet. */
   #isSending = false
   /** Whether the service may have applied a failed attempt. */
@@ -108,6 +112,7 @@ export class Call<Name extends OperationName> {
 
   async #result(argument: unknown, options: CallOptions | undefined): Promise<unknown> {
     const { settings } = this.#context
+    this.#account = accountOf(options)
     this.#prepared = prepareRequest(this.#operation, this.#endpoint, argument, options, settings)
     const { signal } = this.#prepared.settings
     for (;;) {
@@ -167,6 +172,8 @@ export class Call<Name extends OperationName> {
     const { signal, timeoutMs, totalTimeoutMs } = options
     const remainingMs = this.#timeLeft()
     if (remainingMs < this.#minTimeLeft()) return noTimeToSend(this.#operation, totalTimeoutMs)
+    const foreign = this.#account && accountFailure(this.#operation, this.#account, token)
+    if (foreign !== undefined) return foreign
     this.#notify('onRequest', () => this.#requestEvent())
     if (signal?.aborted) throw reasonOf(signal)
     this.#sent++

@@ -1,12 +1,16 @@
 import type { AwardReport } from '../schemas/award-report.ts'
 import { isError } from '../shared/type-checks.ts'
-import { CampaignError } from './client-errors.ts'
+import { CampaignError, type WriteOutcome } from './client-errors.ts'
 
 /** Appends the message of the cause, without its docs path and full stop, if the cause is an `Error`. */
 export function withCause(message: string, cause: unknown): string {
-  if (!isError(cause)) return message
-  const docsPath = cause instanceof CampaignError ? ` (${cause.docsPath})` : ''
-  return `${message}: ${cause.message.replace(docsPath, '').replace(/\.$/, '')}`
+  try {
+    if (!isError(cause)) return message
+    const docsPath = cause instanceof CampaignError ? ` (${cause.docsPath})` : ''
+    return `${message}: ${cause.message.replace(docsPath, '').replace(/\.$/, '')}`
+  } catch {
+    return `${message}: its error cannot be read`
+  }
 }
 
 /**
@@ -49,9 +53,18 @@ export class AwardUnsettledError extends CampaignError {
   declare readonly retryAfterMs?: number
 
   constructor(message: string, init: { reason: UnsettledReason; retryAfterMs?: number | undefined; cause?: unknown }) {
-    const outcome = (init.cause instanceof CampaignError ? init.cause.outcome : undefined) ?? 'unknown'
+    const outcome = outcomeOf(init.cause) ?? 'unknown'
     super(message, { code: 'award_unsettled', operation: 'awardOne', cause: init.cause, outcome })
     this.reason = init.reason
     if (init.retryAfterMs !== undefined) this.retryAfterMs = init.retryAfterMs
+  }
+}
+
+/** Returns the outcome of the cause; `undefined` if it has none or can't be read. */
+function outcomeOf(cause: unknown): WriteOutcome | undefined {
+  try {
+    return cause instanceof CampaignError ? cause.outcome : undefined
+  } catch {
+    return undefined
   }
 }

@@ -11,6 +11,19 @@ export interface ClientTarget {
   readonly subject: string | null
 }
 
+/** The key of an internal call option: the account whose tokens may be sent. The same in every copy of the package. */
+export const ACCOUNT: unique symbol = Symbol.for('campaign-client.account') as never
+
+/** Issuer and subject of an access token. */
+export type Account = Pick<ClientTarget, 'issuer' | 'subject'>
+
+/** Returns call options that allow only tokens of this account. */
+export const optionsFor = ({ issuer, subject }: Account): object => ({ [ACCOUNT]: { issuer, subject } })
+
+/** Returns the account of {@link optionsFor}; `undefined` for any other options. */
+export const accountOf = (options: unknown): Account | undefined =>
+  typeof options === 'object' && options !== null && ACCOUNT in options ? (options[ACCOUNT] as Account) : undefined
+
 /** A reason why the guard would refuse an award. */
 interface Refusal {
   readonly path: readonly (string | number)[]

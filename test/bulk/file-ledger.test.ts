@@ -306,12 +306,124 @@ describe('a ledger is refused with its path and the reason', () => {
     chmodSync(dirname(path), 0o700)
     await mixedLedger(path)
     chmodSync(dirname(path), 0o500)
-    await expect(run()).rejects.toThrow(
-      /SQLite can't write it or its journal beside it; check the permissions of the file and its folder/,
-    )
+    const words = /it or its folder can't be written\. Copy .*, with its -wal file .*, and use the copy/
+    await expect(run()).rejects.toThrow(words)
+    chmodSync(dirname(path), 0o700)
+    chmodSync(path, 0o400)
+    await expect(run()).rejects.toThrow(words)
     expect(sent()).toBe(0)
     expect(openFiles(path)).toEqual([])
     expect(await entriesOf(path)).toHaveLength(12)
+  })
+
+  test('if it can be read but not written after a crash', async () => {
+    if (process.geteuid?.() === 0) {
+      process.seteuid?.('nobody')
+      onTestFinished(() => process.seteuid?.(0))
+    }
+    const path = newPath()
+    const { client, sent } = setup()
+    const crashed = await crashedLedger(path)
+    for (const end of ['', '-wal']) chmodSync(`${path}${end}`, 0o400)
+    chmodSync(dirname(path), 0o500)
+    onTestFinished(() => chmodSync(dirname(path), 0o700))
+    const words = /it or its folder can't be written\. Copy .*, with its -wal file .*, and use the copy/
+    const run = () => rewardWallets(client, awards(5), { ledger: fileLedger(path) })
+    await expect(run()).rejects.toThrow(ConfigurationError)
+    await expect(run()).rejects.toThrow(words)
+    await expect(entriesOf(path)).rejects.toThrow(words)
+    await expect(fileLedger(path)[LEDGER].check(undefined)).rejects.toThrow(words)
+    expect(sent()).toBe(0)
+    // The copy has every entry.
+    const copy = newPath()
+    for (const end of ['', '-wal']) {
+      copyFileSync(`${path}${end}`, `${copy}${end}`)
+      chmodSync(`${copy}${end}`, 0o600)
+    }
+    expect(await entriesOf(copy)).toHaveLength(crashed)
+  })
+
+  test.each([
+    [
+      'a -wal file without the database',
+      '-wal',
+      (path: string) => rmSync(path),
+      /it is missing, but .*-wal is what is left/,
+    ],
+    [
+      'a -wal file of an empty database',
+      '-wal',
+      (path: string) => truncateSync(path, 0),
+      /it is empty, but .*-wal is what/,
+    ],
+  ])('if it is lost: %s', async (_, end, lose, words) => {
+    const path = newPath()
+    await crashedLedger(path)
+    lose(path)
+    const left = readFileSync(`${path}${end}`)
+    const { client, sent } = setup()
+    const ledger = fileLedger(path)
+    await expect(rewardWallets(client, awards(1), { ledger })).rejects.toThrow(words)
+    await expect(rewardWallets(client, awards(1), { ledger })).rejects.toThrow(/Restore it from a backup/)
+    await expect(ledger[LEDGER].check(undefined)).rejects.toThrow(ConfigurationError)
+    await expect(entriesOf(path)).rejects.toThrow(ConfigurationError)
+    expect(readFileSync(`${path}${end}`)).toEqual(left)
+    expect(sent()).toBe(0)
+  })
+
+  test('if only its -journal file is left', async () => {
+    const path = newPath()
+    writeFileSync(`${path}-journal`, 'left')
+    await expect(rewardWallets(setup().client, awards(1), { ledger: fileLedger(path) })).rejects.toThrow(
+      /it is missing, but .*-journal is what is left/,
+    )
+    expect(readFileSync(`${path}-journal`, 'utf8')).toBe('left')
+  })
+
+  test.each(['x', 'x'.repeat(511)])('if it is too small for a database', async (content) => {
+    const path = newPath()
+    writeFileSync(path, content)
+    const run = rewardWallets(setup().client, awards(1), { ledger: fileLedger(path) })
+    await expect(run).rejects.toThrow('it is not an SQLite database. Use another file')
+    await expect(entriesOf(path)).rejects.toThrow('it is not an SQLite database')
+    expect(readFileSync(path, 'utf8')).toBe(content)
+  })
+
+  test('if its name leaves no room for the files beside it', async () => {
+    const nameOf = (length: number) => join(dirname(newPath()), 'é'.padEnd(length - 1, 'x'))
+    for (const length of [248, 252, 255]) {
+      const run = rewardWallets(setup().client, awards(1), { ledger: fileLedger(nameOf(length)) })
+      await expect(run).rejects.toThrow('its name is too long: use at most 247 bytes')
+    }
+    const report = await rewardWallets(setup().client, awards(1), { ledger: fileLedger(nameOf(247)) })
+    expect(report.counts.awarded).toBe(1)
+  })
+
+  test.each([
+    ['an unknown verdict', "UPDATE awards SET verdict = 'awasded'"],
+    ['a failure that is not JSON', "UPDATE awards SET verdict = 'rejected', error = '{'"],
+  ])('if a row has %s', async (_, change) => {
+    const path = newPath()
+    await rewardWallets(setup().client, awards(1), { ledger: fileLedger(path) })
+    query(path, change)
+    const { client, sent } = setup()
+    const { cause, report } = await stopErrorOf(rewardWallets(client, awards(1), { ledger: fileLedger(path) }))
+    expect(cause).toMatchObject({
+      code: 'configuration',
+      message: expect.stringContaining('it is damaged. Restore it'),
+    })
+    expect(report.counts).toEqual(counts({}))
+    expect(sent()).toBe(0)
+    await expect(entriesOf(path)).rejects.toThrow('it is damaged')
+  })
+
+  test('and its error shows control and format characters of the path and the run name as escapes', async () => {
+    const path = join(temporaryFolder(), 'a\u202eb.ledger')
+    await rewardWallets(setup().client, awards(1), { ledger: fileLedger(path, { run: 'x\u202ey' }) })
+    const error = await rewardWallets(setup().client, awards(1), { ledger: fileLedger(path) }).catch(String)
+    expect(error).toContain('a\\u202eb.ledger')
+    expect(error).toContain('the run "x\\u202ey"')
+    expect(error).not.toContain('\u202e')
   })
 
   test('if it belongs to another run', async () => {
@@ -355,6 +467,19 @@ describe('a ledger is refused with its path and the reason', () => {
     await expect(run).rejects.toThrow(/^fileLedger needs node:sqlite: Node.js 22\.13 or newer, and this is v/)
   })
 })
+
+/** Copies a ledger to a path during its run, as a crash leaves it. Returns the number of its entries. */
+async function crashedLedger(path: string): Promise<number> {
+  const running = newPath()
+  let made = 0
+  const client = {
+    async rewardWallet() {
+      if (++made === 10) for (const end of ['', '-wal']) execFileSync('cp', [`${running}${end}`, `${path}${end}`])
+    },
+  }
+  await rewardWallets(client, awards(10), { ledger: fileLedger(running), concurrency: 1 })
+  return 10
+}
 
 /** Makes the nth COMMIT of a ledger that is opened from now on fail, and all later ones. */
 function failCommits(fromCommit: number, error: Error): void {
@@ -411,6 +536,8 @@ test.each([
   }
   const stop = await stopErrorOf(rewardWallets(interfering, awards(300), { ledger: fileLedger(path), concurrency: 4 }))
   expect(stop.message).toContain(`another program has ${verb.slice(0, -1)}d it during the run`)
+  expect(stop.message).toContain('Restore it from a backup')
+  expect(stop.message).not.toContain('run it again')
   expect(stop.cause).toBeInstanceOf(ConfigurationError)
   // Awards in flight may still be made.
   expect(service.state.awards.length).toBeLessThanOrEqual(20 + 2 * 4)

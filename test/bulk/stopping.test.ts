@@ -32,11 +32,24 @@ import {
 const rateLimited = (retryAfterMs?: number): RateLimitError =>
   new RateLimitError('wait', { status: 429, headers: {}, outcome: 'not_applied', retryAfterMs })
 
+function withThrowingGetters(error: Error, ...names: readonly string[]): Error {
+  const get = (): never => {
+    throw new Error('do not read me')
+  }
+  for (const name of names) Object.defineProperty(error, name, { get })
+  return error
+}
+
 describe('a thrown value', () => {
   const THROWN: readonly (readonly [string, unknown])[] = [
     ['undefined', undefined],
     ['a symbol', Symbol('thrown')],
     ['an error with a symbol as its name', Object.assign(new Error('odd'), { name: Symbol('name') })],
+    ['an error whose getters throw', withThrowingGetters(new Error('odd'), 'name', 'message', 'code')],
+    [
+      'an error of this package whose getters throw',
+      withThrowingGetters(new NetworkError('odd', {}), 'outcome', 'code'),
+    ],
   ]
   const raise = (error: unknown): never => {
     throw error
@@ -60,11 +73,12 @@ describe('a thrown value', () => {
 
   test.each(cases)('from %s is the cause of the stop: %s', async (place, name, thrown) => {
     const path = newPath()
-    const { cause, report } = await stopErrorOf(PLACES[place]?.(path, thrown) as Promise<AwardReport>)
+    const { cause, report, message } = await stopErrorOf(PLACES[place]?.(path, thrown) as Promise<AwardReport>)
     // An abort without a reason has a default reason.
     if (place === 'the signal' && name === 'undefined') expect(cause).toMatchObject({ name: 'AbortError' })
     else expect(cause === thrown).toBe(true)
     expect(report.complete).toBe(false)
+    expect(message).not.toContain('the ledger failed')
     // The next run can open the ledger and completes the list.
     const { client } = setup()
     expect((await rewardWallets(client, awards(100), { ledger: fileLedger(path) })).complete).toBe(true)

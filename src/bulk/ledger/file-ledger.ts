@@ -1,6 +1,15 @@
-import { chmodSync, closeSync, openSync, readSync, type Stats, statSync } from 'node:fs'
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants as fsConstants,
+  openSync,
+  readSync,
+  type Stats,
+  statSync,
+} from 'node:fs'
 import { constants } from 'node:os'
-import { resolve } from 'node:path'
+import { basename, dirname, resolve } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { CampaignError, ConfigurationError } from '../../errors/client-errors.ts'
 import { invalidRequestError } from '../../errors/invalid-request-error.ts'
@@ -8,7 +17,8 @@ import type { AwardFailure, FinalVerdict, Verdict } from '../../schemas/award-re
 import type { ClientTarget } from '../../shared/client-internals.ts'
 import { LEDGER } from '../../shared/ledger-key.ts'
 import { type OptionRules, optional } from '../../shared/option-checks.ts'
-import { typeName } from '../../shared/type-checks.ts'
+import { toJsonLine, toVisible, tryParseJson } from '../../shared/text.ts'
+import { isRecord, typeName } from '../../shared/type-checks.ts'
 import { openSqlite, type SqliteDatabase, sqliteProblem } from '../../sqlite/sqlite.ts'
 import { readOptions } from '../arguments.ts'
 import type { AwardRow } from '../rows.ts'
@@ -134,6 +144,7 @@ const PAGE_SIZE = 1_000
 
 async function* readEntries(path: string): AsyncGenerator<LedgerEntry> {
   if (findFile(path) === undefined) throw unusable(path, 'it does not exist')
+  requireNotLost(path)
   let database: SqliteDatabase | undefined
   try {
     database = openSqlite('readLedger', path)
@@ -194,12 +205,25 @@ interface StoredAward extends AwardRow {
   readonly settled_at: number | null
 }
 
-const recordedResult = ({ verdict, in_doubt, error }: StoredAward): RecordedResult => ({
-  verdict: verdict ?? undefined,
-  failure: error === null ? undefined : (JSON.parse(error) as AwardFailure),
-  // An award without a verdict: its process was killed during the attempt.
-  isInDoubt: in_doubt === 1 || verdict === null,
-})
+const VERDICTS: ReadonlySet<unknown> = new Set<FinalVerdict | null>([
+  null,
+  'awarded',
+  'alreadyAwarded',
+  'unconfirmed',
+  'rejected',
+])
+
+/** @throws Error when the row has an unknown verdict or a malformed failure */
+function recordedResult({ verdict, in_doubt, error }: StoredAward): RecordedResult {
+  const failure = error === null ? undefined : tryParseJson(error)
+  if (!VERDICTS.has(verdict) || (error !== null && !isRecord(failure))) throw new Error(DAMAGED)
+  return {
+    verdict: verdict ?? undefined,
+    failure: failure as AwardFailure | undefined,
+    // An award without a verdict: its process was killed during the attempt.
+    isInDoubt: in_doubt === 1 || verdict === null,
+  }
+}
 
 interface FileAttempt extends Attempt {
   readonly rowid: number
@@ -217,8 +241,10 @@ interface Opener {
 /** Opens the file, and creates it if it is missing. @throws ConfigurationError when it can't be used */
 function openSession(path: string, opener: Opener): LedgerSession {
   const file = findFile(path)
+  requireNotLost(path)
   let database: SqliteDatabase | undefined
   try {
+    if (file !== undefined) requireWritable(path)
     if (file === undefined) createFile(path)
     else if ((file.mode & 0o077) !== 0) chmodSync(path, 0o600)
     database = openSqlite('fileLedger', path)
@@ -245,7 +271,9 @@ function openSession(path: string, opener: Opener): LedgerSession {
 }
 
 function checkFile(path: string, opener: Opener): void {
-  if (findFile(path) === undefined) return
+  const file = findFile(path)
+  requireNotLost(path)
+  if (file === undefined) return
   let database: SqliteDatabase | undefined
   try {
     database = openSqlite('fileLedger', path)
@@ -280,12 +308,13 @@ function checkHeader(path: string, database: SqliteDatabase, { run, target, rebi
   if (header === undefined) throw unusable(path, DAMAGED)
   const { name } = header
   if (name !== run) {
-    const names = `it belongs to the run ${JSON.stringify(name)}, and this is the run ${JSON.stringify(run)}`
+    const names = `it belongs to the run ${toJsonLine(name)}, and this is the run ${toJsonLine(run)}`
     throw unusable(path, `${names}. Use its run name, or another file`)
   }
   const hasAwards = database.prepare('SELECT 1 FROM awards LIMIT 1').get() !== undefined
-  const recorded = header.target === null || !hasAwards ? undefined : (JSON.parse(header.target) as ClientTarget)
-  const conflict = targetConflict(recorded, target, rebind)
+  const recorded = header.target === null || !hasAwards ? undefined : tryParseJson(header.target)
+  if (recorded !== undefined && !isRecord(recorded)) throw unusable(path, DAMAGED)
+  const conflict = targetConflict(recorded as ClientTarget | undefined, target, rebind)
   if (conflict !== undefined) throw unusable(path, conflict)
 }
 
@@ -330,7 +359,7 @@ class FileSession implements LedgerSession {
       const attempt = { row, isInDoubt: false, previousVerdict: undefined, rowid, begunAt, before: undefined }
       return { state: 'claimed', attempt }
     }
-    const recorded = recordedResult(stored)
+    const recorded = this.#resultOf(stored)
     const result = finalResultOf(recorded, retryable)
     if (result !== undefined) return { state: 'done', ...result }
     const { isInDoubt, verdict: previousVerdict } = recorded
@@ -364,7 +393,7 @@ class FileSession implements LedgerSession {
 
   async lookUp(row: AwardRow): Promise<AwardResult | undefined> {
     const stored = this.#read(row.id)
-    return stored === undefined || conflictOf(row, stored) !== undefined ? undefined : resultOf(recordedResult(stored))
+    return stored === undefined || conflictOf(row, stored) !== undefined ? undefined : resultOf(this.#resultOf(stored))
   }
 
   async findConflict(row: AwardRow): Promise<AwardRow | undefined> {
@@ -388,6 +417,14 @@ class FileSession implements LedgerSession {
     if (this.#failure !== undefined) throw this.#failure.reason
     try {
       return this.#select.get(id) as StoredAward | undefined
+    } catch (error) {
+      throw explained(this.#path, error)
+    }
+  }
+
+  #resultOf(stored: StoredAward): RecordedResult {
+    try {
+      return recordedResult(stored)
     } catch (error) {
       throw explained(this.#path, error)
     }
@@ -429,7 +466,8 @@ class FileSession implements LedgerSession {
   #requireSameFile(): void {
     const file = findFile(this.#path)
     if (file?.ino === this.#file?.ino && file?.dev === this.#file?.dev) return
-    throw unusable(this.#path, `another program has ${file === undefined ? 'deleted' : 'replaced'} it during the run`)
+    const change = file === undefined ? 'deleted' : 'replaced'
+    throw unusable(this.#path, `another program has ${change} it during the run. ${RESTORE}`)
   }
 
   /** Rolls the transaction back, and fails every later change. @returns the reason */
@@ -473,12 +511,59 @@ function findFile(path: string): Stats | undefined {
   } catch (error) {
     throw explained(path, error)
   }
+  // SQLite would fail later, when it creates the file beside it.
+  if (Buffer.byteLength(basename(path)) > MAX_NAME_BYTES) {
+    throw unusable(path, `its name is too long: use at most ${MAX_NAME_BYTES} bytes`)
+  }
   if (file === undefined) return undefined
   if (file.isDirectory()) throw unusable(path, 'it is a directory. Name a file')
   if (!file.isFile()) throw unusable(path, 'it is not a regular file. Name a file')
   if (file.nlink > 1) throw unusable(path, `it has ${file.nlink} hard links. Remove all but one`)
+  if (file.size > 0 && file.size < MIN_SIZE && !exists(`${path}-journal`)) {
+    throw unusable(path, describeForeignFile(path))
+  }
   return file
 }
+
+/** A file name has at most 255 bytes, and SQLite appends `-journal`. */
+const MAX_NAME_BYTES = 255 - '-journal'.length
+/** The smallest SQLite database. SQLite takes a smaller file for a new database. */
+const MIN_SIZE = 512
+
+const exists = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined
+
+/** SQLite would delete a `-wal` or `-journal` file without a database, and with it the last entries of the ledger. */
+function requireNotLost(path: string): void {
+  const size = statSync(path, { throwIfNoEntry: false })?.size
+  // A run that was killed while it created the ledger leaves an empty file, and a journal but no -wal file.
+  const left = size === undefined ? [`${path}-wal`, `${path}-journal`] : size === 0 ? [`${path}-wal`] : []
+  const found = left.find(exists)
+  if (found === undefined) return
+  const problem = size === undefined ? 'it is missing' : 'it is empty'
+  throw unusable(path, `${problem}, but ${toVisible(found)} is what is left of it. ${RESTORE}`)
+}
+
+/** @throws ConfigurationError when SQLite could read the ledger, but not write it */
+function requireWritable(path: string): void {
+  const wal = `${path}-wal`
+  try {
+    accessSync(path, fsConstants.R_OK)
+  } catch {
+    // SQLite reports it.
+    return
+  }
+  try {
+    for (const needed of [path, dirname(path), ...(exists(wal) ? [wal] : [])]) accessSync(needed, fsConstants.W_OK)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') throw unusable(path, notWritable(path), error)
+  }
+}
+
+/** A process needs write access to the folder, too. After a crash, even a reader needs it. */
+const notWritable = (path: string): string =>
+  `it can be read, but it or its folder can't be written. Copy ${toVisible(path)}, with its -wal file if there ` +
+  'is one, to a folder that can be written, and use the copy'
 
 /** SQLite would create a file that others can read. */
 function createFile(path: string): void {
@@ -491,20 +576,30 @@ function createFile(path: string): void {
 }
 
 const DAMAGED = 'it is damaged. Restore it, with its -wal file if there is one, from a backup'
+const RESTORE =
+  'Restore it from a backup. Without its entries, a run can find earlier awards only with confirm: others could be refused ' +
+  'as used, and rows with a new id could be awarded twice'
+const NO_DATABASE = 'it is not an SQLite database. Use another file'
 const NO_ACCESS = 'check the permissions of the file and its folder'
 
 /** Returns the error for a ledger that can't be used. @param reason - without a full stop */
 const unusable = (path: string, reason: string, cause?: unknown): ConfigurationError =>
-  new ConfigurationError(`the ledger ${path} can't be used: ${reason}`, { cause })
+  new ConfigurationError(`the ledger ${toVisible(path)} can't be used: ${reason}`, { cause })
 
 /** Codes of a full disk, a failing disk and too many open files. They do not mean that the ledger is wrong. */
 const SYSTEM_ERRORS: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EMFILE', 'ENFILE'])
+
+/** After a crash, a file that can't be written can't be locked either. */
+const SQLITE_IOERR_LOCK = 3_850
 
 function explained(path: string, error: unknown): unknown {
   if (error instanceof CampaignError || !(error instanceof Error)) return error
   const { code } = error as NodeJS.ErrnoException
   if (SYSTEM_ERRORS.has(code)) return error
   const problem = sqliteProblem(error)
+  if (problem === 'ioerr' || problem === 'cantopen') requireWritable(path)
+  const isReadOnly = problem === 'readonly' || (error as { errcode?: unknown }).errcode === SQLITE_IOERR_LOCK
+  if (isReadOnly) return unusable(path, notWritable(path), error)
   if (problem === 'full') return systemError(path, 'ENOSPC', 'the disk is full', error)
   if (problem === 'ioerr') return systemError(path, 'EIO', error.message, error)
   return unusable(path, reasonOf(path, problem ?? code) ?? error.message, error)
@@ -518,7 +613,6 @@ function reasonOf(path: string, code: string | undefined): string | undefined {
       return describeForeignFile(path)
     case 'corrupt':
       return DAMAGED
-    case 'readonly':
     case 'cantopen':
       return `SQLite can't write it or its journal beside it; ${NO_ACCESS}`
     case 'ENOENT':
@@ -551,7 +645,7 @@ function describeForeignFile(path: string): string {
   }
   return start.toString('latin1') === JSON_FORMAT
     ? 'it has the JSON format of an earlier version. Finish its run with that version, or use another file'
-    : 'it is not an SQLite database. Use another file'
+    : NO_DATABASE
 }
 
 /** An error of the disk, with the code that Node.js would give it. */

@@ -3,6 +3,7 @@ import type { ClientTarget } from '../../shared/client-internals.ts'
 import { LEDGER } from '../../shared/ledger-key.ts'
 import { mustBeText, nested, type OptionRule } from '../../shared/option-checks.ts'
 import { isSameAward } from '../../shared/same-award.ts'
+import { isWellFormed, toJsonLine } from '../../shared/text.ts'
 import { typeName } from '../../shared/type-checks.ts'
 import type { AwardRow } from '../rows.ts'
 
@@ -147,7 +148,8 @@ export const mustBeRunName: OptionRule = (value) => {
   if (problem !== undefined) return problem
   const name = value as string
   if (name.length > MAX_RUN_LENGTH) return `must have at most ${MAX_RUN_LENGTH} characters, got ${name.length}`
-  return name.includes('\0') ? 'must not contain U+0000' : undefined
+  if (name.includes('\0')) return 'must not contain U+0000'
+  return isWellFormed(name) ? undefined : 'must not contain a lone surrogate'
 }
 
 export const mustBeRebind: OptionRule = nested({ from: mustBeText })
@@ -170,20 +172,23 @@ export function targetConflict(
   rebind: Rebind | undefined,
 ): string | undefined {
   if (recorded === undefined || current === undefined) return undefined
-  const different = TARGET_FIELDS.filter(([name]) => recorded[name] !== current[name])
-  const names = different.map(([name]) => recorded[name] ?? NONE)
+  const different = TARGET_FIELDS.filter(([name]) => textOf(recorded[name]) !== textOf(current[name]))
+  const names = different.map(([name]) => textOf(recorded[name]))
   if (different.length === 0 || (rebind !== undefined && names.includes(rebind.from))) return undefined
   const changes = different.map(
     ([name, label]) => `${label} ${shown(recorded[name])}, and the client now has ${shown(current[name])}`,
   )
   const advice =
     rebind === undefined
-      ? `If this is the same service and organization, pass rebind: { from: ${JSON.stringify(names[0])} }`
-      : `rebind.from must be ${names.map((name) => JSON.stringify(name)).join(' or ')}`
+      ? `If this is the same service and organization, pass rebind: { from: ${toJsonLine(names[0])} }`
+      : `rebind.from must be ${names.map(toJsonLine).join(' or ')}`
   return `it belongs to another target: ${changes.join('; ')}. ${advice}`
 }
 
 /** Stands for an issuer or a subject that the token does not have. */
 const NONE = 'none'
 
-const shown = (value: string | null): string => (value === null ? NONE : JSON.stringify(value))
+/** Returns the text that `rebind.from` must be. A blank claim says nothing, and `rebind.from` can't be blank. */
+const textOf = (value: string | null): string => (value === null || value.trim() === '' ? NONE : value)
+
+const shown = (value: string | null): string => (textOf(value) === NONE ? NONE : toJsonLine(value))

@@ -10,6 +10,7 @@ import type { AwardFailure, FinalVerdict, Verdict } from '../../schemas/award-re
 import type { ClientTarget } from '../../shared/client-internals.ts'
 import { LEDGER } from '../../shared/ledger-key.ts'
 import { milliseconds, type OptionRules, optional } from '../../shared/option-checks.ts'
+import { toJsonLine } from '../../shared/text.ts'
 import { readOptions } from '../arguments.ts'
 import type { AwardRow } from '../rows.ts'
 import {
@@ -328,7 +329,7 @@ class PostgresSession implements LedgerSession {
   }
 
   #unusable(reason: string, cause?: unknown): ConfigurationError {
-    return new ConfigurationError(`the ledger of the run ${JSON.stringify(this.#run)} can't be used: ${reason}`, {
+    return new ConfigurationError(`the ledger of the run ${toJsonLine(this.#run)} can't be used: ${reason}`, {
       cause,
     })
   }

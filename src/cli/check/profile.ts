@@ -86,6 +86,9 @@ export async function readProfile(
   }
   if (pid !== undefined && pid !== profile.pid) throw usageFailure(`"${file}" is a profile of another campaign`, advice)
   const ageMs = Date.now() - Date.parse(profile.checkedAt)
+  if (ageMs < -86_400_000) {
+    warn(`"${file}" was made in the future, at ${profile.checkedAt}: correct the clock, or run check again`)
+  }
   if (ageMs > MAX_AGE_MS) warn(`"${file}" is ${Math.floor(ageMs / 86_400_000)} days old: run check again`)
   return profile
 }

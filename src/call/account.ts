@@ -1,0 +1,31 @@
+import { ConfigurationError } from '../errors/client-errors.ts'
+import type { Account } from '../shared/client-internals.ts'
+import { identityOf } from '../shared/jwt.ts'
+import { toJsonLine } from '../shared/text.ts'
+import { Failure } from './failure.ts'
+
+const CLAIMS = [
+  ['issuer', 'iss'],
+  ['subject', 'sub'],
+] as const
+
+const isOpaque = ({ issuer, subject }: Account): boolean => issuer === null && subject === null
+const shown = (claim: string | null): string => (claim === null ? 'none' : toJsonLine(claim))
+
+/**
+ * Returns the failure of an attempt whose token belongs to another account; `undefined` if it may be sent. A token that shows
+ * neither `iss` nor `sub` is not compared.
+ */
+export function accountFailure(operation: string, account: Account, token: string): Failure | undefined {
+  const current = identityOf(token)
+  if (isOpaque(account) || isOpaque(current)) return undefined
+  const changes = CLAIMS.filter(([name]) => current[name] !== account[name]).map(
+    ([name, claim]) => `'${claim}' was ${shown(account[name])} and is now ${shown(current[name])}`,
+  )
+  if (changes.length === 0) return undefined
+  const message = `${operation}: not sent, because the access token changed its account: ${changes.join('; ')}`
+  return new Failure(
+    'no_token',
+    new ConfigurationError(`${message}. Use tokens of one account in a run`, { operation }),
+  )
+}
