@@ -691,7 +691,7 @@ describe('readLedger', () => {
   })
 })
 
-test('the ledger keeps long and unusual ids', { timeout: 30_000 }, async () => {
+test('the ledger keeps long and unusual ids', async () => {
   const stub = { rewardWallet: async () => undefined }
   const path = newPath()
   const rows = Array.from({ length: 300 }, (_, number) =>

@@ -28,7 +28,7 @@ async function unsettled(run: Promise<unknown>): Promise<AwardUnsettledError> {
   return error
 }
 
-describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in PostgreSQL', { timeout: 30_000 }, () => {
+describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in PostgreSQL', () => {
   let server: Database
   let pool: Pool
   let sql: ReturnType<typeof postgresJs>

@@ -26,7 +26,7 @@ export function postgresLedgers(): () => PostgresLedgerUnderTest {
     server = await postgres.start()
     pool = new Pool({ connectionString: server.url, max: 4 })
     await pool.query(postgresLedgerSchema())
-  }, 60_000)
+  })
   afterAll(async () => {
     await pool?.end()
     await server?.stop()

@@ -155,7 +155,7 @@ describe('with --json, the last line of standard output is the result with a ver
     ['webhook verify', ['webhook', 'verify', '-', '--signature', signWebhook(SECRET, BODY)], BODY],
     ['webhook diagnose', ['webhook', 'diagnose', '-', '--signature', 'x'], BODY],
     ['wrong flags', ['award', '--unknown']],
-  ])('of %s', { timeout: 60_000 }, async (_, args, input) => {
+  ])('of %s', async (_, args, input) => {
     const { env } = await listeningService()
     const cwd = scratchFolder()
     writeFileSync(join(cwd, 'list.csv'), `address,xp,id\n${WALLET},1,a\n`)

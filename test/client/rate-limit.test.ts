@@ -264,21 +264,17 @@ function limitedService(retryAfter: boolean) {
 describe.each(scriptedTransports())(
   '500 awards at once to a service that accepts 50 per second, over $name',
   ({ script }) => {
-    test.each([true, false])(
-      'Retry-After: %s: all are awarded, most after one or two attempts',
-      async (retryAfter) => {
-        fakeTime()
-        const { step, attempts, awarded } = limitedService(retryAfter)
-        const client = clientOf(script(step).via)
-        const ids = Array.from({ length: 500 }, (_, index) => String(index))
-        const all = await settle(Promise.all(ids.map((id) => client.rewardWallet({ ...award, id }))), {
-          timers: 20_000,
-        })
-        expect(all.status).toBe('fulfilled')
-        expect(awarded.size).toBe(500)
-        expect(attempts.filter((count) => count > 2).length).toBeLessThan(100)
-      },
-      60_000,
-    )
+    test.each([true, false])('Retry-After: %s: all are awarded, most after one or two attempts', async (retryAfter) => {
+      fakeTime()
+      const { step, attempts, awarded } = limitedService(retryAfter)
+      const client = clientOf(script(step).via)
+      const ids = Array.from({ length: 500 }, (_, index) => String(index))
+      const all = await settle(Promise.all(ids.map((id) => client.rewardWallet({ ...award, id }))), {
+        timers: 20_000,
+      })
+      expect(all.status).toBe('fulfilled')
+      expect(awarded.size).toBe(500)
+      expect(attempts.filter((count) => count > 2).length).toBeLessThan(100)
+    })
   },
 )

@@ -13,7 +13,7 @@ export function startBoth(): { readonly postgres: Database; readonly redis: Data
   beforeAll(async () => {
     servers.postgres = await postgres.start()
     servers.redis = await redis.start()
-  }, 60_000)
+  })
   afterAll(async () => {
     await servers.postgres?.stop()
     await servers.redis?.stop()

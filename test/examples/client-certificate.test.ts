@@ -46,13 +46,13 @@ async function run(port: number, settings: Record<string, string> = {}): Promise
   return stdout
 }
 
-test('the example sends its certificate and ends', { timeout: 60_000 }, async () => {
+test('the example sends its certificate and ends', async () => {
   const { port, peers } = await startService()
   expect(await run(port)).toBe('Demo campaign has 1265 points\n')
   expect(peers).toEqual(['a-partner'])
 })
 
-test('the example sends its certificate through a proxy', { timeout: 60_000 }, async () => {
+test('the example sends its certificate through a proxy', async () => {
   const { port, peers } = await startService()
   const { host, targets } = await startConnectProxy()
   expect(await run(port, { HTTPS_PROXY: `http://${host}` })).toBe('Demo campaign has 1265 points\n')
@@ -60,7 +60,7 @@ test('the example sends its certificate through a proxy', { timeout: 60_000 }, a
   expect(peers).toEqual(['a-partner'])
 })
 
-test('the service refuses the example without a certificate', { timeout: 60_000 }, async () => {
+test('the service refuses the example without a certificate', async () => {
   const { port, peers } = await startService()
   await expect(run(port, { CLIENT_CERT: '', CLIENT_KEY: '' })).rejects.toThrow(/NetworkError/)
   expect(peers).toEqual([])

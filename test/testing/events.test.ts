@@ -140,7 +140,7 @@ describe('subscribe', () => {
       }),
       { numRuns: 60 },
     )
-  }, 60_000)
+  })
 })
 
 const byId = (entries: readonly EntrySnapshot[]) => new Map(entries.map((entry) => [entry.id, entry]))

@@ -95,5 +95,5 @@ describe('service.fetch', () => {
       }),
       { numRuns: 150 },
     )
-  }, 60_000)
+  })
 })

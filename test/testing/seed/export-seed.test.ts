@@ -47,7 +47,7 @@ describe('exportSeed', () => {
       }),
       { numRuns: 60 },
     )
-  }, 60_000)
+  })
 
   test('contains the challenges and the invite codes', () => {
     const { campaigns: [demo] = [] } = createCampaignService().exportSeed()

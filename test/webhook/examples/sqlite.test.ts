@@ -39,4 +39,4 @@ test('examples/webhook-sqlite.ts credits each message once in two processes, and
   const database = new DatabaseSync(file)
   onTestFinished(() => database.close())
   expect({ ...database.prepare('SELECT user_id, xp FROM balances').get() }).toEqual({ user_id: 'ada', xp: 100 })
-}, 60_000)
+})
