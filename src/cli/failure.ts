@@ -16,6 +16,8 @@ export const EXIT = {
   unknownOutcome: 5,
   /** A bug of the command: EX_SOFTWARE of sysexits.h. */
   internal: 70,
+  /** Ended by a signal: SIGINT, as a shell reports it. */
+  interrupted: 130,
 } as const
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]

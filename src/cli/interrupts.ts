@@ -1,9 +1,14 @@
-/** Handles SIGINT, SIGTERM and SIGHUP: the first aborts {@link Interrupts.signal}, the second ends the process. */
+/**
+ * Handles SIGINT, SIGTERM and SIGHUP: the first aborts {@link Interrupts.signal}. The next one ends the process, or aborts
+ * {@link Interrupts.secondSignal} if a command has read that property; then the third ends the process.
+ */
 export class Interrupts {
-  readonly #controller = new AbortController()
+  readonly #first = new AbortController()
+  readonly #second = new AbortController()
   /** The first signal received. */
   received: NodeJS.Signals | undefined
   #watching = false
+  #usesSecond = false
 
   /** Aborted by the first signal. Until a command reads this property, a signal ends the process. */
   get signal(): AbortSignal {
@@ -11,23 +16,50 @@ export class Interrupts {
       this.#watching = true
       for (const name of SIGNALS) process.on(name, this.#onSignal)
     }
-    return this.#controller.signal
+    return this.#first.signal
+  }
+
+  /** Aborted by the second signal. */
+  get secondSignal(): AbortSignal {
+    this.#usesSecond = true
+    return this.#second.signal
   }
 
   /** Ends this process by the received signal, if any. Ending by a signal also stops a calling shell script. */
   raise(): void {
+    this.stop()
     if (this.received) process.kill(process.pid, this.received)
   }
 
   /** From now on, a signal ends the process. */
   stop(): void {
+    this.#watching = false
     for (const name of SIGNALS) process.off(name, this.#onSignal)
   }
 
+  /** Calls `cleanUp` when a signal ends the process. @returns a function that calls it now instead */
+  cleanUpOnSignal(cleanUp: () => void): () => void {
+    const onSignal = (name: NodeJS.Signals): void => {
+      end()
+      process.kill(process.pid, name)
+    }
+    const end = (): void => {
+      for (const name of SIGNALS) process.off(name, onSignal)
+      cleanUp()
+    }
+    for (const name of SIGNALS) process.on(name, onSignal)
+    return end
+  }
+
   readonly #onSignal = (name: NodeJS.Signals): void => {
+    if (this.#first.signal.aborted) {
+      this.stop()
+      this.#second.abort(new Error('interrupted'))
+      return
+    }
     this.received = name
-    this.stop()
-    this.#controller.abort(new Error('interrupted'))
+    if (!this.#usesSecond) this.stop()
+    this.#first.abort(new Error('interrupted'))
   }
 }
 

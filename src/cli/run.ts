@@ -94,6 +94,11 @@ const COMMANDS: readonly LazyCommand[] = [
     summary: 'award XP to the wallets of a CSV file, once each',
     load: () => import('./award/index.ts'),
   },
+  {
+    name: 'ledger',
+    summary: 'show what a ledger of awards holds, and why awards were refused',
+    load: () => import('./ledger.ts'),
+  },
   { name: 'call', summary: 'call a method of the service', load: () => import('./call.ts') },
   { name: 'webhook', summary: 'send, receive and check webhook messages', load: () => import('./webhook/index.ts') },
   {

@@ -15,7 +15,7 @@ import { CampaignError, ConfigurationError } from '../../errors/client-errors.ts
 import { invalidRequestError } from '../../errors/invalid-request-error.ts'
 import type { AwardFailure, FinalVerdict, Verdict } from '../../schemas/award-report.ts'
 import type { ClientTarget } from '../../shared/client-internals.ts'
-import { LEDGER } from '../../shared/ledger-key.ts'
+import { LEDGER, LEDGER_CHANGED } from '../../shared/ledger-key.ts'
 import { type OptionRules, optional } from '../../shared/option-checks.ts'
 import { toJsonLine, toVisible, tryParseJson } from '../../shared/text.ts'
 import { isRecord, typeName } from '../../shared/type-checks.ts'
@@ -29,6 +29,7 @@ import {
   type ClaimResult,
   conflictOf,
   finalResultOf,
+  type LedgerImplementation,
   type LedgerSession,
   mustBeRebind,
   mustBeRunName,
@@ -60,6 +61,28 @@ export interface FileLedger extends AwardLedger {
   readonly kind: 'file'
   /** The absolute path of the file. */
   readonly path: string
+  /** @internal */
+  readonly [LEDGER]: FileLedgerImplementation
+}
+
+export interface FileLedgerImplementation extends LedgerImplementation {
+  /** Returns the run that the file records; `undefined` if it records none yet. */
+  header(): LedgerHeader | undefined
+  /** Returns a ledger of the same file. Its `open` fails with the cause `LEDGER_CHANGED` unless the file has this state. */
+  inState(state: LedgerState): FileLedger
+}
+
+/** The run of a ledger. */
+export interface LedgerHeader {
+  readonly run: string
+  readonly target: ClientTarget | null
+}
+
+/** Differs after every change of the awards in a ledger. */
+export interface LedgerState {
+  readonly awards: number
+  /** The ISO date of the last change; `undefined` without awards. */
+  readonly lastAt?: string | undefined
 }
 
 const OPTIONS: OptionRules<FileLedgerOptions> = { run: optional(mustBeRunName), rebind: optional(mustBeRebind) }
@@ -91,15 +114,18 @@ const DEFAULT_RUN = 'default'
 export function fileLedger(path: string, options: FileLedgerOptions = {}): FileLedger {
   const absolute = absolutePath('fileLedger', path)
   const { run = DEFAULT_RUN, rebind } = readOptions('fileLedger', options, OPTIONS)
-  return {
+  const inState = (state: LedgerState | undefined): FileLedger => ({
     kind: 'file',
     path: absolute,
     run,
     [LEDGER]: {
-      open: async (target) => openSession(absolute, { run, target, rebind }),
+      open: async (target) => openSession(absolute, { run, target, rebind, state }),
       check: async (target) => checkFile(absolute, { run, target, rebind }),
+      header: () => readHeader(absolute),
+      inState,
     },
-  }
+  })
+  return inState(undefined)
 }
 
 /** One award in a ledger. */
@@ -236,6 +262,8 @@ interface Opener {
   readonly run: string
   readonly target: ClientTarget | undefined
   readonly rebind: Rebind | undefined
+  /** The state that the ledger must have. */
+  readonly state?: LedgerState | undefined
 }
 
 /** Opens the file, and creates it if it is missing. @throws ConfigurationError when it can't be used */
@@ -257,6 +285,7 @@ function openSession(path: string, opener: Opener): LedgerSession {
       if (found !== 'ok') throw unusable(path, DAMAGED)
     }
     checkHeader(path, database, opener)
+    if (opener.state !== undefined) requireState(path, database, opener.state)
     if (opener.target !== undefined) {
       const target = JSON.stringify(opener.target)
       // Not ?1: node:sqlite of Node.js 22.13 cannot bind it.
@@ -286,6 +315,32 @@ function checkFile(path: string, opener: Opener): void {
   }
 }
 
+function readHeader(path: string): LedgerHeader | undefined {
+  if (findFile(path) === undefined) return undefined
+  let database: SqliteDatabase | undefined
+  try {
+    database = openSqlite('fileLedger', path)
+    database.exec(LOCK)
+    if (isNew(database)) return undefined
+    const { name, target } = storedHeader(path, database)
+    return { run: name, target: target === null ? null : (JSON.parse(target) as ClientTarget) }
+  } catch (error) {
+    throw explained(path, error)
+  } finally {
+    database?.close()
+  }
+}
+
+/** @throws ConfigurationError with the cause `LEDGER_CHANGED` when the ledger has another state */
+function requireState(path: string, database: SqliteDatabase, { awards, lastAt }: LedgerState): void {
+  const found = database
+    .prepare('SELECT count(*) AS awards, max(coalesce(settled_at, begun_at)) AS last FROM awards')
+    .get() as { awards: number; last: number | null }
+  const foundAt = found.last === null ? undefined : new Date(found.last).toISOString()
+  if (found.awards === awards && foundAt === lastAt) return
+  throw unusable(path, 'it has changed since the plan was made', LEDGER_CHANGED)
+}
+
 /** Returns whether the database is empty: a file of 0 bytes, or a run was killed while it created the tables. */
 function isNew(database: SqliteDatabase): boolean {
   const { application, version, tables } = database.prepare(IDENTITY).get() as Record<string, number>
@@ -300,12 +355,15 @@ function isNew(database: SqliteDatabase): boolean {
   return false
 }
 
+function storedHeader(path: string, database: SqliteDatabase): { name: string; target: string | null } {
+  const header = database.prepare('SELECT name, target FROM run').get()
+  if (header === undefined) throw unusable(path, DAMAGED)
+  return header as { name: string; target: string | null }
+}
+
 /** @throws ConfigurationError when the ledger belongs to another run, or has awards of another target */
 function checkHeader(path: string, database: SqliteDatabase, { run, target, rebind }: Opener): void {
-  const header = database.prepare('SELECT name, target FROM run').get() as
-    | { name: string; target: string | null }
-    | undefined
-  if (header === undefined) throw unusable(path, DAMAGED)
+  const header = storedHeader(path, database)
   const { name } = header
   if (name !== run) {
     const names = `it belongs to the run ${toJsonLine(name)}, and this is the run ${toJsonLine(run)}`

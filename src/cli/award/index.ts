@@ -2,10 +2,9 @@ import { existsSync } from 'node:fs'
 import { access, constants, stat } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
 import { dirname } from 'node:path'
-import type { CampaignClient } from 'campaign-client'
 import { type FileLedger, fileLedger } from 'campaign-client/bulk'
 import { InvalidArgumentError, Option } from 'commander'
-import { clientInternals } from '../../shared/client-internals.ts'
+import { type ClientTarget, clientInternals } from '../../shared/client-internals.ts'
 import { LEDGER } from '../../shared/ledger-key.ts'
 import type { Command, Context } from '../command.ts'
 import { connect } from '../connect.ts'
@@ -23,6 +22,7 @@ import { inputName, outputFailure, readInput } from '../files.ts'
 import { decimal, duration, RepeatableOption, text, wholeNumber } from '../flags.ts'
 import { plainLine } from '../output.ts'
 import { type AwardList, listFailure, parseList, problemLines, sortedProblems } from './list.ts'
+import { compareLedgers } from './other-ledgers.ts'
 import { makePlan, type Plan, planFields, planLines, recordedEntries } from './plan.ts'
 import { planRefusal } from './question.ts'
 import { COLUMNS, type Column, type ColumnNames } from './read-csv.ts'
@@ -72,6 +72,7 @@ export function define(command: Command, context: Context): void {
     .option('--dry-run', 'check the list and show the plan, send nothing')
     .option('--expect <hex>', 'refuse any other plan than the one with this sha256: its first 12 digits or more', hash)
     .option('--yes', 'do not ask for confirmation')
+    .option('--new', 'this list is a payout of its own, although another ledger has the same awards')
     .option('--again', 'allow wallets that were awarded in the same campaign under another id')
     .option('--max-xp <number>', 'refuse a list with more XP in one row', amount)
     .option('--max-total-xp <number>', 'refuse a list with more XP in total', amount)
@@ -148,10 +149,17 @@ async function award(name: string, flags: AwardFlags, context: Context): Promise
   requireExpected(flags.expect, plan)
   const client = isOffline ? undefined : await connect(env)
   const recording = fileLedger(ledger, { run, rebind: rebind === undefined ? undefined : { from: rebind } })
-  await requireUsable(recording, client)
-  if (client === undefined) return showPlan(plan, flags, context)
+  const target = await clientInternals(client)?.target('award', undefined)
+  await requireUsable(recording, target)
+  const compare = async (current: Plan): Promise<Plan> =>
+    current.recorded.awards > 0
+      ? current
+      : { ...current, elsewhere: await compareLedgers(list, ledger, target, context.interrupts) }
+  const compared = await compare(plan)
+  if (client === undefined) return showPlan(compared, flags, context)
   const format = await readProgressFormat(flags.profile, context)
-  return dryRun ? showPlan(plan, flags, context) : sendAwards(client, recording, plan, format, flags, context)
+  if (dryRun) return showPlan(compared, flags, context)
+  return sendAwards({ client, ledger: recording, format, flags, context, compare }, compared)
 }
 
 /** @throws CommandFailure when this Node.js has no node:sqlite, which the ledger needs */
@@ -162,13 +170,12 @@ function requireSqlite(): void {
 }
 
 /** @throws CommandFailure when the ledger is in use, cannot be read, or belongs to another run, base URL or account */
-async function requireUsable(ledger: FileLedger, client: CampaignClient | undefined): Promise<void> {
+async function requireUsable(ledger: FileLedger, target: ClientTarget | undefined): Promise<void> {
   if (!existsSync(ledger.path)) {
     await access(dirname(ledger.path), constants.W_OK).catch((error: unknown) => {
       throw outputFailure('--ledger', ledger.path, error)
     })
   }
-  const target = await clientInternals(client)?.target('award', undefined)
   await ledger[LEDGER].check(target).catch((error: unknown) => {
     throw ledgerRefusal(error)
   })

@@ -6,6 +6,7 @@ import { bold, dim, type Part, yellow } from '../output.ts'
 import { hasWrongChecksum } from './address-checksum.ts'
 import { formatCount, formatNames, formatNumber, formatXp } from './format.ts'
 import { type AwardList, type ListRow, sha256Of, type Totals, totalsOf } from './list.ts'
+import { type Elsewhere, NOTHING_ELSEWHERE } from './other-ledgers.ts'
 import type { ListProblem } from './read-row.ts'
 import { reportedIds, reportProblems } from './report-table.ts'
 
@@ -25,6 +26,8 @@ export interface Plan extends PlanOptions {
   readonly sha256: string
   /** The rows that contradict the ledger. */
   readonly problems: readonly ListProblem[]
+  /** What a new ledger's neighbours have. */
+  readonly elsewhere: Elsewhere
   /** What the ledger has, of this list and of others. */
   readonly recorded: { readonly awards: number; readonly firstAt?: string; readonly lastAt?: string }
   readonly pids: readonly string[]
@@ -79,6 +82,7 @@ export async function makePlan(list: AwardList, options: PlanOptions): Promise<P
     list,
     sha256: sha256Of(list),
     problems,
+    elsewhere: NOTHING_ELSEWHERE,
     recorded: { awards, ...(firstAt !== undefined && { firstAt }), ...(lastAt !== undefined && { lastAt }) },
     pids: [...new Set(rows.map(({ pid }) => pid))],
     total: totalsOf(rows),
@@ -134,6 +138,18 @@ function wrongChecksums(toSend: readonly ListRow[]): Plan['wrongChecksums'] {
   return { wallets: found.length, examples: found.slice(0, MAX_EXAMPLES) }
 }
 
+function elsewhereLines({ elsewhere: { wallets, ledgers, warnings } }: Plan): Part[][] {
+  const lines: Part[][] = warnings.map((warning) => [yellow(warning)])
+  if (wallets === 0) return lines
+  const who = `${formatCount(wallets, 'wallet')} ${wallets === 1 ? 'was' : 'were'}`
+  lines.push([yellow(`${who} awarded the same XP in the last 14 days, under another id:`)])
+  for (const { ledger, wallets: count, lastAt } of ledgers.slice(0, MAX_EXAMPLES)) {
+    lines.push([`${formatCount(count, 'wallet')} in ${ledger}`, dim(`  ${lastAt}`)])
+  }
+  if (ledgers.length > MAX_EXAMPLES) lines.push(['…'])
+  return lines
+}
+
 /** Describes what the ledger has: nothing, or awards of one or several days. */
 function ledgerText({ recorded: { awards, firstAt = '', lastAt = '' } }: Plan): string {
   if (awards === 0) return 'new'
@@ -162,6 +178,7 @@ export function planFields(plan: Plan): Record<string, unknown> {
       recorded,
       toSend,
       awardedBefore,
+      elsewhere: plan.elsewhere,
       wrongChecksums: { wallets: wrongChecksums.wallets, examples: suspects },
     },
   }
@@ -201,6 +218,7 @@ export function planLines(plan: Plan): Part[][] {
     for (const { line: number, address } of examples) line('', `line ${number}: ${address}`)
     if (wallets > examples.length) line('', '…')
   }
+  for (const parts of elsewhereLines(plan)) line('', ...parts)
   if (awardedBefore.wallets === 0) return lines
   const who = `${formatCount(awardedBefore.wallets, 'wallet')} ${awardedBefore.wallets === 1 ? 'was' : 'were'}`
   line('', yellow(`${who} awarded in the same campaign before, under another id:`))

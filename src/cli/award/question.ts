@@ -1,11 +1,13 @@
+import { shellWord } from '../../shared/text.ts'
 import { CommandFailure, EXIT } from '../failure.ts'
 import { confirm } from '../prompt.ts'
-import { formatCount, formatXp } from './format.ts'
+import { formatCount, formatNumber, formatXp } from './format.ts'
 import { type Plan, planFields } from './plan.ts'
 
 export interface QuestionFlags {
   readonly yes?: boolean
   readonly again?: boolean
+  readonly new?: boolean
 }
 
 /** A question that `--yes` does not answer. */
@@ -19,12 +21,23 @@ interface Question {
 }
 
 /** Returns the question that a plan needs in addition to "Send …?"; `undefined` if the flags answer it. */
-function questionOf({ toSend, awardedBefore }: Plan, { again }: QuestionFlags): Question | undefined {
-  if (toSend.awards === 0 || again || awardedBefore.wallets === 0) return undefined
+function questionOf({ toSend, total, awardedBefore, elsewhere }: Plan, flags: QuestionFlags): Question | undefined {
+  if (toSend.awards === 0 || flags.again) return undefined
+  if (awardedBefore.wallets > 0) {
+    return {
+      text: `${formatCount(awardedBefore.wallets, 'wallet')} would be awarded a second time`,
+      word: 'again',
+      advice: 'if you want a second award, add --again; if you edited an id or a reason, undo the edit',
+    }
+  }
+  // Fewer wallets may be a coincidence.
+  if (flags.new || elsewhere.wallets === 0 || elsewhere.wallets * 2 < total.wallets) return undefined
+  const [first] = elsewhere.ledgers
+  const wallets = `${formatNumber(elsewhere.wallets)} of ${formatCount(total.wallets, 'wallet')}`
   return {
-    text: `${formatCount(awardedBefore.wallets, 'wallet')} would be awarded a second time`,
-    word: 'again',
-    advice: 'if you want a second award, add --again; if you edited an id or a reason, undo the edit',
+    text: `${wallets} were awarded the same XP in the last 14 days, in ${first?.ledger} under another id`,
+    word: 'new',
+    advice: `if this list is a payout of its own, add --new; if it continues or corrects that one, add --ledger ${shellWord(first?.ledger ?? '')}`,
   }
 }
 

@@ -27,7 +27,7 @@ export interface ReportContents {
   /** The content of `.txt`. */
   readonly lines: readonly string[]
   /** The content of `.csv`, in parts. */
-  readonly table: () => Iterable<string>
+  readonly table: () => Iterable<string> | Promise<Iterable<string>>
 }
 
 /** Writes each report completely or not at all, in the format of its extension. Returns the failures. */
@@ -35,7 +35,7 @@ export async function writeReports(paths: readonly string[], contents: ReportCon
   const failures: CommandFailure[] = []
   for (const path of paths) {
     try {
-      await replaceFile(path, reportText(path, contents))
+      await replaceFile(path, await reportText(path, contents))
     } catch (error) {
       failures.push(outputFailure('--report', path, error))
     }
@@ -43,7 +43,7 @@ export async function writeReports(paths: readonly string[], contents: ReportCon
   return failures
 }
 
-function reportText(path: string, { fields, lines, table }: ReportContents): Iterable<string> {
+function reportText(path: string, { fields, lines, table }: ReportContents): ReturnType<ReportContents['table']> {
   switch (extname(path).toLowerCase()) {
     case '.json':
       return [`${toJsonText({ version: JSON_VERSION, ...fields })}\n`]

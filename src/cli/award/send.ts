@@ -1,19 +1,35 @@
-import { type CampaignClient, ConfigurationError } from 'campaign-client'
-import { AwardRunStoppedError, confirmFromProgress, type FileLedger, rewardWallets } from 'campaign-client/bulk'
+import { setMaxListeners } from 'node:events'
+import {
+  type CampaignClient,
+  ConfigurationError,
+  type GetUserProgressRequest,
+  type RewardWalletRequest,
+} from 'campaign-client'
+import {
+  type AwardRow,
+  AwardRunStoppedError,
+  type Confirmation,
+  confirmFromProgress,
+  type FileLedger,
+  rewardWallets,
+} from 'campaign-client/bulk'
+import { CLIENT_INTERNALS, clientInternals } from '../../shared/client-internals.ts'
+import { LEDGER, LEDGER_CHANGED } from '../../shared/ledger-key.ts'
 import { shellWord } from '../../shared/text.ts'
 import { readProfile, targetOf } from '../check/profile.ts'
 import type { Context } from '../command.ts'
 import { currentTokenOf, normalBaseUrlOf } from '../environment.ts'
 import { adviceOn, CommandFailure, EXIT, type ExitCode, exitCodeOf, toFailure, withoutDocsPath } from '../failure.ts'
 import { isSystemError, systemReason } from '../files.ts'
-import { dim, plainLine } from '../output.ts'
+import { dim, plainLine, yellow } from '../output.ts'
+import { listFailure } from './list.ts'
 import { hasUnknownOutcome, makePlan, type Plan, planFields, planLines, recordedEntries } from './plan.ts'
 import { progressDisplay } from './progress-display.ts'
 import { type ProgressFormat, progressFormatOf } from './progress-format.ts'
 import { confirmPlan, type QuestionFlags } from './question.ts'
 import { writeReports } from './report-files.ts'
 import { listReport } from './report-table.ts'
-import { type EndedRun, exitCodeOfRun, nextStep, reportFields, summaryLines } from './summary.ts'
+import { type EndedRun, exitCodeOfRun, givenOf, nextStep, reportFields, summaryLines } from './summary.ts'
 
 export interface SendFlags extends QuestionFlags {
   readonly concurrency: number
@@ -23,31 +39,39 @@ export interface SendFlags extends QuestionFlags {
   readonly profile?: string
 }
 
-/** Shows the plan, asks for confirmation, sends the awards and reports the verdicts. */
-export async function sendAwards(
-  client: CampaignClient,
-  ledger: FileLedger,
-  plan: Plan,
-  format: ProgressFormat,
-  flags: SendFlags,
-  context: Context,
-): Promise<ExitCode> {
-  const { output, argv, interrupts } = context
-  for (const parts of planLines(plan)) output.err.line(...parts)
-  await confirmPlan(plan, flags)
+/** What a plan is sent with. */
+export interface Sending {
+  readonly client: CampaignClient
+  readonly ledger: FileLedger
+  readonly format: ProgressFormat
+  readonly flags: SendFlags
+  readonly context: Context
+  /** Adds the comparison with the other ledgers to a plan. */
+  readonly compare: (plan: Plan) => Promise<Plan>
+}
 
-  const ended = await run(client, ledger, plan, flags, format, context)
-  const { report, stop } = ended
-  const next = nextStep(report, stop, argv)
+/** Shows the plan, asks for confirmation, sends the awards and reports the verdicts. */
+export async function sendAwards(sending: Sending, firstPlan: Plan): Promise<ExitCode> {
+  const { format, flags, context } = sending
+  const { output, argv, interrupts } = context
+  const ended = await confirmAndRun(sending, firstPlan)
+  const { report, plan, stop } = ended
+  const next = nextStep(ended, argv)
   const lines = summaryLines(ended, format)
   const exitCode = exitCodeOfRun(ended)
   const error = stop && { code: stop.code, message: stop.message, exitCode }
-  const fields = { ...reportFields(report, plan), ...planFields(plan), ...(error && { error }), ...(next && { next }) }
-  const entries = await recordedEntries(plan)
+  const given = givenOf(ended)
+  const fields = {
+    ...reportFields(report, plan),
+    given,
+    ...planFields(plan),
+    ...(error && { error }),
+    ...(next && { next }),
+  }
   const failures = await writeReports(flags.report ?? [], {
     fields: { ...fields, exitCode },
     lines: [...planLines(plan), ...lines, ...(next ? [[`next: ${next}`]] : [])].map(plainLine),
-    table: () => listReport(plan.list, entries, []),
+    table: async () => listReport(plan.list, await recordedEntries(plan), []),
   })
   const finalExitCode = exitCode === EXIT.done && failures.length > 0 ? EXIT.incomplete : exitCode
 
@@ -58,6 +82,23 @@ export async function sendAwards(
   if (next !== undefined) output.err.line(dim('next: '), next)
   if (stop?.code === INTERRUPTED) interrupts.raise()
   return finalExitCode
+}
+
+/** Shows a plan until it is confirmed and the ledger is still as the plan has it. Then sends it. */
+async function confirmAndRun(sending: Sending, firstPlan: Plan): Promise<EndedRun> {
+  const { flags, context, compare } = sending
+  const { output, interrupts } = context
+  for (let plan = firstPlan; ; ) {
+    for (const parts of planLines(plan)) output.err.line(...parts)
+    await confirmPlan(plan, flags)
+    const ended = await run(sending, plan)
+    if (ended !== undefined) return ended
+    // A signal ends the command at the next question.
+    interrupts.stop()
+    output.err.line(yellow('another run has changed the ledger since this plan was made'), ': nothing was sent')
+    plan = await compare(await makePlan(plan.list, plan))
+    if (plan.problems.length > 0) throw listFailure(plan.list.name, plan.problems)
+  }
 }
 
 const INTERRUPTED = 'interrupted'
@@ -73,49 +114,67 @@ export async function readProgressFormat(
   return progressFormatOf(award)
 }
 
-/** Sends the awards. After a signal, waits for the awards in flight and sends no others. */
-async function run(
-  client: CampaignClient,
-  ledger: FileLedger,
-  plan: Plan,
-  { concurrency, patience }: SendFlags,
-  { platform, amounts }: ProgressFormat,
-  { output, interrupts, env }: Context,
-): Promise<EndedRun> {
+/**
+ * Sends the awards. After a signal, waits for the awards in flight and sends no others. After the second one, aborts them.
+ *
+ * @returns `undefined` if the ledger has changed since the plan was made: nothing was sent
+ */
+async function run({ client, ledger, format, flags, context }: Sending, plan: Plan): Promise<EndedRun | undefined> {
   const { list, retryRejected } = plan
-  // Another run may have changed the ledger while the user read the plan.
-  const planAtStart = await makePlan(list, plan)
-  const { signal } = interrupts
+  const { output, interrupts, env } = context
+  const { signal, secondSignal } = interrupts
   const display = progressDisplay(list.rows.length, output, env)
   const onSignal = () => display.say('waiting for the awards in flight; press Ctrl-C again to stop at once')
   signal.addEventListener('abort', onSignal)
   try {
-    const report = await rewardWallets(client, list.rows, {
-      ledger,
-      concurrency,
-      patienceMs: patience,
+    const report = await rewardWallets(abortable(client, secondSignal), list.rows, {
+      ledger: ledger[LEDGER].inState(plan.recorded),
+      concurrency: flags.concurrency,
+      patienceMs: flags.patience,
       retryRejected,
-      confirm: confirmFromProgress(client, { platform, amounts }),
+      confirm: abortableConfirm(client, format, secondSignal),
       onProgress: (progress) => display.show(progress),
       signal,
     })
-    return { report, planAtStart, isInDoubt: false }
+    return { report, plan, isInDoubt: false }
   } catch (error) {
     if (!(error instanceof AwardRunStoppedError)) {
       const cause = error instanceof Error && error.cause
+      if (cause === LEDGER_CHANGED) return undefined
       if (!isSystemError(cause)) throw ledgerRefusal(error)
       // The run could not start.
-      throw ledgerFailure(cause, hasUnknownOutcome(planAtStart) ? EXIT.unknownOutcome : EXIT.usage)
+      throw ledgerFailure(cause, hasUnknownOutcome(plan) ? EXIT.unknownOutcome : EXIT.usage)
     }
     const isInterrupted = signal.aborted && error.cause === signal.reason
     const stop = isInterrupted
-      ? new CommandFailure(EXIT.incomplete, INTERRUPTED, `interrupted by ${interrupts.received}`)
+      ? new CommandFailure(EXIT.interrupted, INTERRUPTED, `interrupted by ${interrupts.received}`)
       : await stopFailure(error, env)
-    const after = await makePlan(list, plan).catch(() => planAtStart)
-    return { report: error.report, planAtStart, stop, isInDoubt: hasUnknownOutcome(after) }
+    const after = await makePlan(list, plan).catch(() => plan)
+    return { report: error.report, plan, stop, isInDoubt: hasUnknownOutcome(after) }
   } finally {
     signal.removeEventListener('abort', onSignal)
     display.stop()
+  }
+}
+
+/** Returns the client with calls that end when `signal` is aborted. Their awards have an unknown outcome. */
+function abortable(client: CampaignClient, signal: AbortSignal) {
+  setMaxListeners(0, signal)
+  return {
+    [CLIENT_INTERNALS]: clientInternals(client),
+    rewardWallet: (award: RewardWalletRequest) => client.rewardWallet(award, { signal }),
+    getUserProgress: (user: GetUserProgressRequest) => client.getUserProgress(user, { signal }),
+  }
+}
+
+/** Looks for an award in the progress, until `signal` is aborted. */
+function abortableConfirm(client: CampaignClient, { platform, amounts }: ProgressFormat, signal: AbortSignal) {
+  const confirm = confirmFromProgress(abortable(client, signal), { platform, amounts })
+  return async (row: AwardRow): Promise<Confirmation> => {
+    const confirmation = await confirm(row)
+    // An aborted reading proves nothing about the award.
+    if (confirmation === undefined) signal.throwIfAborted()
+    return confirmation
   }
 }
 

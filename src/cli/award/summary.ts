@@ -9,8 +9,8 @@ import type { ProgressFormat } from './progress-format.ts'
 /** A run that is complete or stopped. */
 export interface EndedRun {
   readonly report: AwardReport
-  /** The plan, made after the run locked the ledger. */
-  readonly planAtStart: Plan
+  /** The plan. When the run began, the ledger was as the plan has it. */
+  readonly plan: Plan
   /** Why the run stopped. */
   readonly stop?: CommandFailure
   /** Whether a stopped run left an award in the ledger with an unknown outcome. */
@@ -32,39 +32,70 @@ export const reportFields = (
 const byRow = (problems: readonly RowProblem[]): RowProblem[] =>
   [...problems].sort((one, other) => one.index - other.index)
 
+/** A number of awards, and their XP. */
+interface Sum {
+  readonly awards: number
+  readonly xp: number
+}
+
+/** The awards of a list that were made. The three parts add up to the total. */
+export interface Given extends Sum {
+  readonly byThisRun: Sum
+  readonly byEarlierRuns: Sum
+  /** Made by an attempt whose response was lost, and confirmed in this run. */
+  readonly afterLostResponse: Sum
+}
+
+/** Counts the awards of a list that were made, by this run and by earlier runs. */
+export function givenOf({ report: { rows, counts, xp }, plan }: EndedRun): Given {
+  // A stopped run has not read all rows.
+  const read = recordedTotals(plan, plan.list.rows.slice(0, rows))
+  const all = recordedTotals(plan, plan.list.rows)
+  const inThisRun = (verdict: 'awarded' | 'alreadyAwarded'): Sum => ({
+    awards: counts[verdict] - read[verdict].awards,
+    xp: addDecimals(xp[verdict], -read[verdict].xp),
+  })
+  const byThisRun = inThisRun('awarded')
+  const afterLostResponse = inThisRun('alreadyAwarded')
+  const byEarlierRuns = addSums(all.awarded, all.alreadyAwarded)
+  return {
+    ...addSums(addSums(byThisRun, byEarlierRuns), afterLostResponse),
+    byThisRun,
+    byEarlierRuns,
+    afterLostResponse,
+  }
+}
+
+const addSums = (one: Sum, other: Sum): Sum => ({
+  awards: one.awards + other.awards,
+  xp: addDecimals(one.xp, other.xp),
+})
+
 const MAX_PROBLEMS_SHOWN = 20
 
 /** Formats the number of rows by verdict, and the problems. */
-export function summaryLines(
-  { report, planAtStart, stop }: EndedRun,
-  { platform, isAssumed }: ProgressFormat,
-): Part[][] {
+export function summaryLines(ended: EndedRun, { platform, isAssumed }: ProgressFormat): Part[][] {
+  const { report, plan, stop } = ended
   const { counts, xp, halted, startedAt, finishedAt } = report
-  const { rows } = planAtStart.list
-  const recorded = recordedTotals(planAtStart, rows.slice(0, report.rows))
+  const { rows } = plan.list
   const lines: Part[][] = []
-  const add = (count: number, colour: typeof green, text: string, amount = 0, took?: string): void => {
+  const addLine = (count: string, colour: typeof green, text: string, amount = 0, took?: string): void => {
     const details = [amount > 0 && formatXp(amount), took].filter(Boolean).join(', ')
-    lines.push([colour(formatCount(count, 'row')), ` ${text}`, dim(details && `  ${details}`)])
+    lines.push([colour(count), ` ${text}`, dim(details && `  ${details}`)])
   }
-  /** Returns the number and the XP of the rows that got the verdict in this run. */
-  const inThisRun = (verdict: 'awarded' | 'alreadyAwarded') => ({
-    count: counts[verdict] - recorded[verdict].awards,
-    amount: addDecimals(xp[verdict], -recorded[verdict].xp),
-  })
+  const add = (count: number, colour: typeof green, text: string, amount = 0, took?: string): void =>
+    addLine(formatCount(count, 'row'), colour, text, amount, took)
+  const addAwards = ({ awards, xp: amount }: Sum, text: string): void => {
+    if (awards > 0) addLine(formatCount(awards, 'award'), green, text, amount)
+  }
 
-  const awarded = inThisRun('awarded')
+  const { byThisRun, byEarlierRuns, afterLostResponse, ...given } = givenOf(ended)
   const took = formatDuration(Date.parse(finishedAt) - Date.parse(startedAt))
-  add(awarded.count, awarded.count > 0 ? green : bold, 'awarded', awarded.amount, took)
-
+  add(byThisRun.awards, byThisRun.awards > 0 ? green : bold, 'awarded', byThisRun.xp, took)
   const progress = `the progress of the wallet (platform ${platform}${isAssumed ? ', format assumed' : ''})`
-  const foundInProgress = inThisRun('alreadyAwarded')
-  const earlier = recorded.awarded.awards + recorded.alreadyAwarded.awards
-  const earlierXp = addDecimals(recorded.awarded.xp, recorded.alreadyAwarded.xp)
-  if (earlier > 0) add(earlier, green, 'awarded before: recorded in the ledger', earlierXp)
-  if (foundInProgress.count > 0) {
-    add(foundInProgress.count, green, `awarded before: found in ${progress}`, foundInProgress.amount)
-  }
+  addAwards(afterLostResponse, `confirmed after a lost response, in ${progress}`)
+  addAwards(byEarlierRuns, 'made by earlier runs')
+  if (given.awards > byThisRun.awards) addAwards(given, 'of the list made in all')
   if (counts.duplicate > 0) add(counts.duplicate, dim, 'identical to an earlier row: each award is sent once')
 
   for (const [verdict, text] of Object.entries(NOT_AWARDED) as [keyof typeof NOT_AWARDED, string][]) {
@@ -95,11 +126,8 @@ const NOT_AWARDED = {
   indeterminate: 'with an unknown outcome: the award may have been made',
 } as const satisfies Partial<Record<Verdict, string>>
 
-export function nextStep(
-  { counts, halted, problems }: AwardReport,
-  stop: CommandFailure | undefined,
-  argv: readonly string[],
-): string | undefined {
+export function nextStep({ report, plan, stop }: EndedRun, argv: readonly string[]): string | undefined {
+  const { counts, halted, problems } = report
   const run = `run: ${formatCommandLine(argv)}`
   if (stop) return stop.details.advice === undefined ? `to continue, ${run}` : `${stop.details.advice}, then ${run}`
   if (halted.length > 0) return `${ADVICE.access_denied}, then ${run}`
@@ -108,13 +136,15 @@ export function nextStep(
   if (problems.some(({ code }) => code === 'other_amount')) {
     return 'compare these rows with the progress of the wallets: an id used for another amount is not sent again'
   }
-  if (counts.rejected > 0) return 'correct these rows, or send them again unchanged with --retry-rejected'
-  return undefined
+  if (counts.rejected === 0) return undefined
+  const why = formatCommandLine(['ledger', plan.ledger, '--verdict', 'rejected', '--explain'])
+  return `to see why, run: ${why}; then correct these rows, or send them again unchanged with --retry-rejected`
 }
 
 /** Returns the exit code of a run: the first that applies. */
 export function exitCodeOfRun({ report, stop, isInDoubt }: EndedRun): ExitCode {
   const { counts, halted, fromLedger, complete } = report
+  if (stop?.exitCode === EXIT.interrupted) return EXIT.interrupted
   if (isInDoubt || counts.indeterminate > 0 || counts.unconfirmed > 0) return EXIT.unknownOutcome
   if (stop?.exitCode === EXIT.refused || halted.length > 0) return EXIT.refused
   if (stop !== undefined) {

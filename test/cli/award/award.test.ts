@@ -578,14 +578,15 @@ describe('the summary of a run', () => {
     expect(code).toBe(1)
     expect(stdout.split('\n')).toEqual([
       expect.stringMatching(/^2 rows awarded {2}11 XP, \d+ s$/),
-      '2 rows awarded before: recorded in the ledger  3 XP',
-      '1 row awarded before: found in the progress of the wallet (platform ethereum, format assumed)  4 XP',
+      '1 award confirmed after a lost response, in the progress of the wallet (platform ethereum, format assumed)  4 XP',
+      '2 awards made by earlier runs  3 XP',
+      '5 awards of the list made in all  18 XP',
       '1 row rejected by the service  3 XP',
       expect.stringMatching(/^ {2}line 4: .*HTTP 400.* {2}v1-[0-9a-f]+$/),
       '',
     ])
     expect(stderr.match(/^next: .*$/gm)).toEqual([
-      'next: correct these rows, or send them again unchanged with --retry-rejected',
+      'next: to see why, run: npx campaign-client ledger my.ledger --verdict rejected --explain; then correct these rows, or send them again unchanged with --retry-rejected',
     ])
     expect(stderr).not.toContain('error')
   })
@@ -596,7 +597,7 @@ describe('the summary of a run', () => {
     const { code, stdout, stderr } = await award(args)
     expect(code).toBe(1)
     expect(stdout).toMatch(
-      /^0 rows awarded {2}\d+ s\n5 rows awarded before: recorded in the ledger {2}18 XP\n1 row rejected/,
+      /^0 rows awarded {2}\d+ s\n5 awards made by earlier runs {2}18 XP\n5 awards of the list made in all {2}18 XP\n1 row rejected/,
     )
     expect(stderr).toContain('5 awards made before, 18 XP')
     expect(stderr).toContain('1 award rejected before, 3 XP; --retry-rejected sends rejected awards again')
@@ -791,7 +792,7 @@ describe('when the service fails or refuses,', () => {
     await client.rewardWallet({ address: wallet(1), pid: 'demo', id: 'a', xp: 5 })
     for (const [xp, code, words] of [
       [500, 1, '1 row rejected by the service'],
-      [5, 0, '1 row awarded before: found in the progress of the wallet'],
+      [5, 0, '1 award confirmed after a lost response, in the progress of the wallet'],
     ] as const) {
       file('party.csv', `address,xp,id\n${wallet(1)},${xp},a\n`)
       const ended = await award(['party.csv', ...SEND, ...known, '--ledger', `${xp}.ledger`])
@@ -805,7 +806,7 @@ describe('when the service fails or refuses,', () => {
     // An award of the wallet with another id is no evidence.
     file('party.csv', `address,xp,id\n${wallet(1)},5,b\n`)
     service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 1 })
-    expect(await award(['party.csv', ...SEND])).toMatchObject({ code: 1 })
+    expect(await award(['party.csv', ...SEND, '--new'])).toMatchObject({ code: 1 })
     expect(service.state.awards).toHaveLength(1)
   })
 
@@ -824,7 +825,7 @@ describe('when the service fails or refuses,', () => {
     )
     const flags = profileFlags(setting, { walletPlatform: 'ethereum', listsRewards: 'ids' })
     const known = await award(['party.csv', ...SEND, ...flags])
-    expect(known).toMatchObject({ code: 0, stdout: expect.stringContaining('found in the progress of the wallet') })
+    expect(known).toMatchObject({ code: 0, stdout: expect.stringContaining('in the progress of the wallet') })
     expect(known.stdout).not.toContain('assumed')
   })
 

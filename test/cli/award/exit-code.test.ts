@@ -17,7 +17,7 @@ interface Run {
 
 function exitCode({ counts, halted = [], fromLedger = 0, complete = true, stop, isInDoubt = false }: Run): number {
   const report = { counts: { ...COUNTS, ...counts }, halted, fromLedger, complete } as unknown as AwardReport
-  const ended = { report, planAtStart: undefined as never, isInDoubt }
+  const ended = { report, plan: undefined as never, isInDoubt }
   return exitCodeOfRun(stop === undefined ? ended : { ...ended, stop: new CommandFailure(stop, 'stop', 'stopped') })
 }
 
@@ -25,7 +25,8 @@ test.each<[number, string, Run]>([
   [0, 'every row is awarded', {}],
   [0, 'every row was awarded in an earlier run', { fromLedger: 2 }],
   [1, 'a row is rejected', { counts: { rejected: 1 } }],
-  [1, 'the run is interrupted', { complete: false, stop: 1 }],
+  [130, 'the run is interrupted', { complete: false, stop: 130 }],
+  [130, 'the run is interrupted, and a row of the ledger is in doubt', { complete: false, stop: 130, isInDoubt: true }],
   [2, 'the run could not start', { counts: { awarded: 0 }, complete: false, stop: 2 }],
   [1, 'the run stopped for a reason on this machine, and rows were sent', { complete: false, stop: 2 }],
   [3, 'the run stopped by a refusal', { complete: false, stop: 3 }],

@@ -105,7 +105,7 @@ describe('after the cause is mended, the command of the `next:` line awards ever
     setting.file('party.csv', listOf(3))
     setting.service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 3 })
     const rejected = await setting.award(SEND)
-    expect(rejected.stderr).toContain('next: correct these rows, or send them again unchanged with --retry-rejected')
+    expect(rejected.stderr).toContain('correct these rows, or send them again unchanged with --retry-rejected')
     expect(await setting.award([...SEND, '--retry-rejected'])).toMatchObject({ code: 0 })
     expect(setting.made()).toHaveLength(3)
   })

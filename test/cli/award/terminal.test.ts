@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { skipsWithout } from '../../support/skips-without.ts'
 import { hasTerminals } from '../command.ts'
@@ -53,7 +55,22 @@ describe.skipIf(skipsWithout('terminals', hasTerminals ? undefined : 'python3 wi
       }
     })
 
-    test('does not count the awards of another run that ends before the answer', async () => {
+    test('if another run ends before the answer, nothing is sent until the new plan is confirmed', async () => {
+      const { file, atTerminal, award, made } = await setUp()
+      file('party.csv', listOf(3))
+      const running = await atTerminal(PARTY, { env: { TERM: 'dumb' } })
+      await running.until('stdout', /Send 3 awards, 6 XP\? \[y\/N\] /)
+      file('party.csv', listOf(2, 'Launch party'))
+      await award([...PARTY, '--yes'])
+      running.child.stdin?.write('y\r')
+      await running.until('stdout', /another run has changed the ledger[^]*2 wallets would be awarded a second time\. Type "again"/)
+      expect(made()).toHaveLength(2)
+      running.child.stdin?.write('y\r')
+      expect(await running.ended).toMatchObject({ code: 2, stdout: expect.stringContaining('declined: nothing was sent') })
+      expect(made()).toHaveLength(2)
+    })
+
+    test('a new plan with nothing to send needs no answer', async () => {
       const { file, atTerminal, award, made } = await setUp()
       file('party.csv', listOf(3))
       const running = await atTerminal(PARTY, { env: { TERM: 'dumb' } })
@@ -62,8 +79,25 @@ describe.skipIf(skipsWithout('terminals', hasTerminals ? undefined : 'python3 wi
       running.child.stdin?.write('y\r')
       const { code, stdout } = await running.ended
       expect(code).toBe(0)
-      expect(stdout).toMatch(/^0 rows awarded {2}\d+ s\r\n3 rows awarded before: recorded in the ledger {2}6 XP\r$/m)
+      expect(stdout).toMatch(/^0 rows awarded {2}\d+ s\r\n3 awards made by earlier runs {2}6 XP\r$/m)
       expect(made()).toHaveLength(3)
+    })
+
+    test('a list that another ledger has awarded needs the answer "new"', async () => {
+      const { file, atTerminal, award, made } = await setUp()
+      file('r1.csv', listOf(2))
+      await award(['r1.csv', '--pid', 'demo', '--yes'])
+      file('r1 (1).csv', listOf(3, 'corrected'))
+      for (const [answer, code, awards] of [
+        ['y', 2, 2],
+        ['new', 0, 5],
+      ] as const) {
+        const running = await atTerminal(['r1 (1).csv', '--pid', 'demo'])
+        await running.until('stdout', /2 of 3 wallets were awarded the same XP in the last 14 days.* Type "new"/)
+        running.child.stdin?.write(`${answer}\r`)
+        expect(await running.ended).toMatchObject({ code })
+        expect(made()).toHaveLength(awards)
+      }
     })
 
     test('Ctrl-C at the question ends the command, and nothing is sent', async () => {
@@ -126,20 +160,24 @@ describe.skipIf(skipsWithout('terminals', hasTerminals ? undefined : 'python3 wi
       expect(made()).toHaveLength(60)
     })
 
-    test('a second Ctrl-C ends the command at once', async () => {
-      const { file, atTerminal, service } = await setUp()
+    test('a second Ctrl-C aborts the awards in flight, and writes the reports', async () => {
+      const { file, folder, atTerminal, service, award, made } = await setUp()
       file('party.csv', listOf(10))
-      service.fail({ on: 'rewardWallet', kind: 'hang', times: 10 })
-      const running = await atTerminal([...PARTY, '--yes'], { env: { TERM: 'xterm' } })
+      const faults = service.fail({ on: 'rewardWallet', kind: 'hang', times: 10 })
+      const reports = ['--report', 'r.json', '--report', 'r.csv']
+      const running = await atTerminal([...PARTY, '--yes', '--concurrency', '2', ...reports], { env: { TERM: 'xterm' } })
       await running.until('stdout', BAR)
-      while (service.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 10))
+      await expect.poll(() => service.requests.length).toBeGreaterThan(1)
       running.child.stdin?.write('\u0003')
       await running.until('stdout', /waiting for the awards/)
       running.child.stdin?.write('\u0003')
-      const { code, stdout } = await running.ended
-      expect(code).toBe(130)
-      // A run that waits for its awards prints how to continue.
-      expect(stdout).not.toContain('to continue')
+      expect(await running.ended).toMatchObject({ code: 130, stdout: expect.stringContaining('to continue, run:') })
+      const report = JSON.parse(readFileSync(join(folder, 'r.json'), 'utf8'))
+      expect(report).toMatchObject({ exitCode: 130, counts: { indeterminate: 2 }, given: { awards: 0 } })
+      expect(readFileSync(join(folder, 'r.csv'), 'utf8').match(/,(indeterminate|not_sent),/g)).toHaveLength(10)
+      faults.cancel()
+      expect(await award([...PARTY, '--yes'])).toMatchObject({ code: 0 })
+      expect(made()).toHaveLength(10)
     })
   },
 )
@@ -168,7 +206,8 @@ test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
     const report = JSON.parse(ended.stdout.trimEnd().split('\n').at(-1) ?? '')
     expect(report).toMatchObject({
       complete: false,
-      error: { code: 'interrupted', exitCode: 1 },
+      error: { code: 'interrupted', exitCode: 130 },
+      exitCode: 130,
       counts: { indeterminate: 0 },
     })
     expect(report.counts.awarded).toBe(service.state.awards.length)

@@ -1,0 +1,170 @@
+import { mkdtempSync, rmSync, type Stats } from 'node:fs'
+import { copyFile, readdir, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join, resolve } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { fileLedger, type LedgerEntry, readLedger } from 'campaign-client/bulk'
+import type { ClientTarget } from '../../shared/client-internals.ts'
+import { LEDGER } from '../../shared/ledger-key.ts'
+import { isSystemError, systemReason } from '../files.ts'
+import type { Interrupts } from '../interrupts.ts'
+import { formatNumber } from './format.ts'
+import type { AwardList } from './list.ts'
+
+/** A ledger with awards of a list's wallets: the same campaign and XP, but another id. */
+export interface SimilarLedger {
+  readonly ledger: string
+  readonly wallets: number
+  /** The date of the last of these awards. */
+  readonly lastAt: string
+}
+
+/** The result of a comparison with the other ledgers of a folder. */
+export interface Elsewhere {
+  /** The wallets of the list that have such an award in any of the ledgers. */
+  readonly wallets: number
+  readonly ledgers: readonly SimilarLedger[]
+  /** The ledgers that were not compared, or not completely. */
+  readonly warnings: readonly string[]
+}
+
+export const NOTHING_ELSEWHERE: Elsewhere = { wallets: 0, ledgers: [], warnings: [] }
+
+const MAX_LEDGERS = 200
+const MAX_BYTES = 256_000_000
+const MAX_TOTAL_BYTES = 1_000_000_000
+/** Older awards are a payout of another month. */
+const MAX_AGE_MS = 14 * 86_400_000
+
+interface Candidate {
+  readonly path: string
+  readonly bytes: number
+  /** Changes while a run writes to the ledger. */
+  readonly state: unknown
+  /** Whether a run uses the ledger, or was killed. */
+  readonly isOpen: boolean
+  readonly changedAt: number
+}
+
+/**
+ * Looks for awards of a list in the other ledgers of its ledger's folder. It reads copies, so that no lock of a run is
+ * touched.
+ *
+ * @param target - of the client; `undefined` to compare the ledgers of all targets
+ */
+export async function compareLedgers(
+  list: AwardList,
+  ledger: string,
+  target: ClientTarget | undefined,
+  interrupts: Interrupts,
+): Promise<Elsewhere> {
+  const candidates = (await findLedgers(ledger)).sort((one, other) => other.changedAt - one.changedAt)
+  if (candidates.length === 0) return NOTHING_ELSEWHERE
+  const wallets = new Set<string>()
+  const ledgers: SimilarLedger[] = []
+  const warnings: string[] = []
+  const folder = mkdtempSync(join(tmpdir(), 'campaign-client-ledgers-'))
+  const cleanUp = interrupts.cleanUpOnSignal(() => rmSync(folder, { recursive: true, force: true }))
+  try {
+    const awards = new Set([...list.awards.values()].map(awardKey))
+    let bytes = 0
+    for (const candidate of candidates.slice(0, MAX_LEDGERS)) {
+      const name = basename(candidate.path)
+      if (candidate.bytes > MAX_BYTES || bytes + candidate.bytes > MAX_TOTAL_BYTES) {
+        const limit = candidate.bytes > MAX_BYTES ? MAX_BYTES : MAX_TOTAL_BYTES
+        warnings.push(`${name} was not compared: more than ${formatNumber(limit / 1e6)} MB`)
+        continue
+      }
+      bytes += candidate.bytes
+      try {
+        const found = await findAwards(candidate, folder, target, list, awards)
+        if (candidate.isOpen)
+          warnings.push(`${name} is in use, or its run was killed: compared as far as it is written`)
+        if (found.wallets.size === 0) continue
+        for (const wallet of found.wallets) wallets.add(wallet)
+        ledgers.push({ ledger: candidate.path, wallets: found.wallets.size, lastAt: found.lastAt })
+      } catch (error) {
+        warnings.push(`${name} was not compared: ${reasonOf(error)}`)
+      }
+    }
+    const others = candidates.length - MAX_LEDGERS
+    if (others > 0) warnings.push(`${formatNumber(others)} older ledgers of the folder were not compared`)
+  } finally {
+    cleanUp()
+  }
+  return { wallets: wallets.size, ledgers, warnings }
+}
+
+const awardKey = ({ address, pid, xp }: Pick<LedgerEntry, 'address' | 'pid' | 'xp'>): string =>
+  JSON.stringify([address.toLowerCase(), pid, xp])
+
+/** Finds the regular files `*.ledger` in the folder of a ledger, other than the ledger itself. */
+async function findLedgers(ledger: string): Promise<Candidate[]> {
+  const folder = dirname(ledger)
+  const own = await stat(ledger).catch(() => undefined)
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
+  const names = entries.filter((entry) => entry.isFile() && entry.name.endsWith('.ledger')).map(({ name }) => name)
+  const candidates: Candidate[] = []
+  for (const name of names) {
+    const path = join(folder, name)
+    const file = await stat(path).catch(() => undefined)
+    if (file === undefined || resolve(path) === resolve(ledger)) continue
+    if (own !== undefined && own.dev === file.dev && own.ino === file.ino) continue
+    candidates.push(candidateOf(path, file, await stat(`${path}-wal`).catch(() => undefined)))
+  }
+  return candidates
+}
+
+function candidateOf(path: string, file: Stats, wal: Stats | undefined): Candidate {
+  const stateOf = (of: Stats | undefined) => of && [of.dev, of.ino, of.size, of.mtimeMs]
+  return {
+    path,
+    bytes: file.size + (wal?.size ?? 0),
+    state: [stateOf(file), stateOf(wal)],
+    isOpen: (wal?.size ?? 0) > 0,
+    changedAt: Math.max(file.mtimeMs, wal?.mtimeMs ?? 0),
+  }
+}
+
+class ChangedError extends Error {}
+
+/** Copies a ledger to the folder and looks for similar awards in the copy. */
+async function findAwards(
+  candidate: Candidate,
+  folder: string,
+  target: ClientTarget | undefined,
+  list: AwardList,
+  awards: ReadonlySet<string>,
+): Promise<{ wallets: ReadonlySet<string>; lastAt: string }> {
+  const { path } = candidate
+  const copy = join(folder, 'copy')
+  const wallets = new Set<string>()
+  let lastAt = ''
+  try {
+    await copyFile(path, copy)
+    await copyFile(`${path}-wal`, `${copy}-wal`).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error
+    })
+    const after = candidateOf(path, await stat(path), await stat(`${path}-wal`).catch(() => undefined))
+    if (!isDeepStrictEqual(after.state, candidate.state)) throw new ChangedError()
+    const recorded = fileLedger(copy)[LEDGER].header()?.target ?? undefined
+    if (recorded !== undefined && target !== undefined && !isDeepStrictEqual({ ...recorded }, { ...target })) {
+      return { wallets, lastAt }
+    }
+    const minAt = new Date(Date.now() - MAX_AGE_MS).toISOString()
+    for await (const entry of readLedger(copy)) {
+      if (entry.verdict === 'rejected' || entry.at < minAt || list.awards.has(entry.id)) continue
+      if (!awards.has(awardKey(entry))) continue
+      wallets.add(entry.address.toLowerCase())
+      if (entry.at > lastAt) lastAt = entry.at
+    }
+  } finally {
+    await Promise.all(['', '-wal', '-shm', '-journal'].map((end) => rm(`${copy}${end}`, { force: true })))
+  }
+  return { wallets, lastAt }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof ChangedError) return 'it is in use by a run'
+  return isSystemError(error) ? systemReason(error) : 'it is damaged, or not a ledger of this version'
+}

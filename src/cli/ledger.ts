@@ -1,0 +1,262 @@
+import { existsSync } from 'node:fs'
+import { ApiError, type CampaignError, type UserProgress } from 'campaign-client'
+import { fileLedger, type LedgerEntry, readLedger, readProgress, type Verdict } from 'campaign-client/bulk'
+import { InvalidArgumentError } from 'commander'
+import { type ClientTarget, clientInternals } from '../shared/client-internals.ts'
+import { addDecimals } from '../shared/decimals.ts'
+import { LEDGER } from '../shared/ledger-key.ts'
+import { WALLET_ADDRESS } from '../shared/wallet-address.ts'
+import { formatCount, formatXp } from './award/format.ts'
+import type { ProgressFormat } from './award/progress-format.ts'
+import { checkReportPaths, writeReports } from './award/report-files.ts'
+import { ledgerReport } from './award/report-table.ts'
+import { readProgressFormat } from './award/send.ts'
+import type { Command, Context } from './command.ts'
+import { connect } from './connect.ts'
+import { tokenFilesOf } from './environment.ts'
+import { EXIT, type ExitCode, exitCodeOf, usageFailure, withoutDocsPath } from './failure.ts'
+import { RepeatableOption, text } from './flags.ts'
+import { bold, dim, green, type Part, plainLine, red, yellow } from './output.ts'
+
+interface LedgerFlags {
+  readonly wallet?: string
+  readonly id?: string
+  readonly verdict?: readonly Verdict[]
+  readonly explain?: boolean
+  readonly profile?: string
+  readonly report?: readonly string[]
+}
+
+/** `campaign-client ledger` */
+export function define(command: Command, context: Context): void {
+  command
+    .usage('FILE [options]')
+    .description(
+      'Shows what a ledger of awards holds: its target, its run, and the awards and XP by verdict. With --wallet, --id or ' +
+        '--verdict, it also lists these awards. Sends no write.',
+    )
+    .argument('<file>', 'ledger of `award` or of `fileLedger`')
+    .option('--wallet <address>', 'list the awards of this wallet', wallet)
+    .option('--id <id>', 'list the award with this id', text)
+    .addOption(
+      new RepeatableOption('--verdict <verdict>', `list the awards with this verdict: ${VERDICTS.join(', ')}`, verdict),
+    )
+    .option('--explain', 'read the progress of each listed wallet that was not awarded, and say what it shows')
+    .option('--profile <file>', 'profile of `check --save`, for --explain', text)
+    .addOption(new RepeatableOption('--report <file>', 'write a report: .json, .csv or .txt', text))
+    .examples(
+      'ledger party.csv.ledger',
+      'ledger party.csv.ledger --verdict rejected --explain',
+      'ledger party.csv.ledger --wallet 0x52908400098527886E0F7030069857D2E4169EE7',
+    )
+    .run((file: string, flags: LedgerFlags) => showLedger(file, flags, context))
+}
+
+const VERDICTS = ['awarded', 'alreadyAwarded', 'unconfirmed', 'rejected', 'indeterminate'] as const
+
+function wallet(given: string): string {
+  if (WALLET_ADDRESS.test(given)) return given.toLowerCase()
+  throw new InvalidArgumentError('It must be a wallet address: 0x and 40 hex digits.')
+}
+
+function verdict(given: string): Verdict {
+  const found = VERDICTS.find((name) => name === given)
+  if (found !== undefined) return found
+  throw new InvalidArgumentError(`It must be one of ${VERDICTS.join(', ')}.`)
+}
+
+const isAwarded = ({ verdict }: LedgerEntry): boolean => verdict === 'awarded' || verdict === 'alreadyAwarded'
+
+/** What the progress of the wallet shows about an award. */
+type Finding =
+  | { readonly found: 'same_amount' | 'other_amount'; readonly foundXp?: number }
+  | { readonly found: 'not_listed' | 'no_such_user' }
+  | { readonly error: CampaignError }
+
+interface LedgerContents {
+  readonly target: ClientTarget | null
+  readonly run: string | null
+  readonly firstAt: string | null
+  readonly lastAt: string | null
+  readonly totals: Readonly<Record<Verdict, { readonly awards: number; readonly xp: number }>>
+  readonly inDoubt: number
+  /** The awards that the flags select. */
+  readonly entries: readonly LedgerEntry[]
+}
+
+async function showLedger(file: string, flags: LedgerFlags, context: Context): Promise<ExitCode> {
+  const { output, env } = context
+  const { report = [], explain = false } = flags
+  const inputs = [file, `${file}-wal`, ...tokenFilesOf(env), ...(flags.profile === undefined ? [] : [flags.profile])]
+  await checkReportPaths(report, inputs)
+  if (!existsSync(file)) throw usageFailure(`there is no ledger "${file}"`)
+  const contents = await readContents(file, flags)
+  const findings = explain ? await explainEntries(contents, flags, context) : new Map<LedgerEntry, Finding>()
+
+  const isFiltered = flags.wallet !== undefined || flags.id !== undefined || flags.verdict !== undefined
+  const { entries, ...summary } = contents
+  const exitCode = exitCodeOfFindings(findings)
+  const fields = {
+    ...summary,
+    ...((isFiltered || explain) && { rows: entries.map((entry) => rowOf(entry, findings.get(entry))) }),
+    exitCode,
+  }
+  const lines = [
+    ...summaryLines(file, contents),
+    ...(isFiltered || explain ? entries.flatMap((entry) => entryLines(entry, findings.get(entry))) : []),
+  ]
+  const failures = await writeReports(report, {
+    fields,
+    lines: lines.map(plainLine),
+    table: () => ledgerReport(entries),
+  })
+  output.result(fields, (out) => {
+    for (const parts of lines) out.line(...parts)
+  })
+  if (failures[0] !== undefined) throw failures[0]
+  return exitCode
+}
+
+async function readContents(
+  file: string,
+  { wallet: address, id, verdict: verdicts, explain }: LedgerFlags,
+): Promise<LedgerContents> {
+  const header = fileLedger(file)[LEDGER].header()
+  const totals = Object.fromEntries(VERDICTS.map((name) => [name, { awards: 0, xp: 0 }])) as Record<
+    Verdict,
+    { awards: number; xp: number }
+  >
+  const entries: LedgerEntry[] = []
+  let firstAt: string | null = null
+  let lastAt: string | null = null
+  const isFiltered = address !== undefined || id !== undefined || verdicts !== undefined
+  for await (const entry of readLedger(file)) {
+    const total = totals[entry.verdict]
+    total.awards++
+    total.xp = addDecimals(total.xp, entry.xp)
+    if (firstAt === null || entry.at < firstAt) firstAt = entry.at
+    if (lastAt === null || entry.at > lastAt) lastAt = entry.at
+    const isShown =
+      (address === undefined || entry.address.toLowerCase() === address) &&
+      (id === undefined || entry.id === id) &&
+      (verdicts === undefined || verdicts.includes(entry.verdict))
+    // Without a filter, --explain is about the awards that were not made.
+    if (isShown && (isFiltered || !explain || !isAwarded(entry))) entries.push(entry)
+  }
+  const inDoubt = totals.unconfirmed.awards + totals.indeterminate.awards
+  return { target: header?.target ?? null, run: header?.run ?? null, firstAt, lastAt, totals, inDoubt, entries }
+}
+
+/** Reads the progress of each wallet that was not awarded. */
+async function explainEntries(
+  { entries, target }: LedgerContents,
+  flags: LedgerFlags,
+  context: Context,
+): Promise<Map<LedgerEntry, Finding>> {
+  const client = await connect(context.env)
+  const format = await readProgressFormat(flags.profile, context)
+  requireTarget(target, await clientInternals(client)?.target('ledger', undefined))
+  const users = entries
+    .filter((entry) => !isAwarded(entry))
+    .map((entry) => ({ entry, account: entry.address, platform: format.platform, pid: entry.pid }))
+  const findings = new Map<LedgerEntry, Finding>()
+  for await (const { user, progress, error } of readProgress(client, users)) {
+    findings.set(user.entry, error === undefined ? findingOf(user.entry, progress, format) : failedFinding(error))
+  }
+  return findings
+}
+
+/** @throws CommandFailure when the ledger belongs to another service or account */
+function requireTarget(recorded: ClientTarget | null, current: ClientTarget | undefined): void {
+  if (recorded === null || current === undefined) return
+  for (const [name, label] of [
+    ['address', 'base URL'],
+    ['issuer', 'token issuer'],
+    ['subject', 'token subject'],
+  ] as const) {
+    if (recorded[name] === current[name]) continue
+    const [theirs, ours] = [recorded[name] ?? 'none', current[name] ?? 'none']
+    throw usageFailure(
+      `--explain would ask another service or account: the ledger has the ${label} ${theirs}, and now it is ${ours}`,
+      'set CAMPAIGN_BASE_URL and the token with which the awards were sent',
+    )
+  }
+}
+
+function findingOf({ id, xp }: LedgerEntry, { rewards }: UserProgress, { amounts }: ProgressFormat): Finding {
+  const reward = rewards.find((each) => each.id === id)
+  if (reward === undefined) return { found: 'not_listed' }
+  const listed = reward.type === 'xp' && reward.reward.trim() !== '' ? Number(reward.reward) : Number.NaN
+  // Without amounts, the id alone shows the award.
+  if (amounts === false) return { found: 'same_amount' }
+  if (!Number.isFinite(listed)) return { found: 'other_amount' }
+  return { found: listed === xp ? 'same_amount' : 'other_amount', foundXp: listed }
+}
+
+/** Assumed: the service refuses an unknown user with 400. A campaign that does not exist is 404. */
+const BAD_REQUEST = 400
+
+const failedFinding = (error: CampaignError): Finding =>
+  error instanceof ApiError && error.status === BAD_REQUEST ? { found: 'no_such_user' } : { error }
+
+function exitCodeOfFindings(findings: ReadonlyMap<LedgerEntry, Finding>): ExitCode {
+  for (const finding of findings.values()) if ('error' in finding) return exitCodeOf(finding.error.code)
+  return EXIT.done
+}
+
+const rowOf = ({ id, address, pid, xp, verdict, at, error }: LedgerEntry, finding: Finding | undefined) => ({
+  id,
+  address,
+  pid,
+  xp,
+  verdict,
+  at,
+  ...(error && { reason: withoutDocsPath(error.message) }),
+  ...(finding !== undefined && !('error' in finding) && finding),
+})
+
+function summaryLines(file: string, { target, run, firstAt, lastAt, totals, inDoubt }: LedgerContents): Part[][] {
+  const lines: Part[][] = [[bold(file)]]
+  const line = (name: string, ...parts: Part[]) => lines.push([dim(`  ${name.padEnd(15)}`), ...parts])
+  const account = target === null ? '' : [target.issuer, target.subject].filter((part) => part !== null).join(', ')
+  line('target', target === null ? 'none recorded' : target.address, dim(account && `  ${account}`))
+  line('run', run ?? 'none')
+  if (firstAt !== null && lastAt !== null) {
+    line('first', firstAt)
+    line('last', lastAt)
+  }
+  const all = Object.values(totals).reduce((sum, { awards }) => sum + awards, 0)
+  if (all === 0) line('awards', 'none')
+  for (const name of VERDICTS) {
+    const { awards, xp } = totals[name]
+    if (awards > 0) line(name, `${formatCount(awards, 'award')}, ${formatXp(xp)}`)
+  }
+  if (inDoubt > 0) line('in doubt', yellow(`${formatCount(inDoubt, 'award')} may have been made: run the list again`))
+  return lines
+}
+
+/** Formats an award: a line, and a line with what is known about it. */
+function entryLines(entry: LedgerEntry, finding: Finding | undefined): Part[][] {
+  const { address, id, xp, pid, verdict, at, error } = entry
+  const colour = isAwarded(entry) ? green : red
+  const first: Part[] = [`${address}  `, colour(verdict), `  ${formatXp(xp)}  ${id}`, dim(`  ${pid}  ${at}`)]
+  const reason = error === undefined ? '' : withoutDocsPath(error.message)
+  const known = [reason, finding === undefined ? '' : findingText(finding)].filter(Boolean)
+  return [first, ...(known.length > 0 ? [[`  ${known.join('; ')}`]] : [])]
+}
+
+function findingText(finding: Finding): string {
+  if ('error' in finding) return `the progress cannot be read: ${withoutDocsPath(finding.error.message)}`
+  switch (finding.found) {
+    case 'same_amount':
+      return 'the progress lists the id with this amount: it was awarded'
+    case 'other_amount':
+      return finding.foundXp === undefined
+        ? 'the progress lists the id without an amount'
+        : `the progress lists the id with another amount: ${formatXp(finding.foundXp)}`
+    case 'not_listed':
+      return 'the progress does not list the id'
+    case 'no_such_user':
+      return 'the service has no such user in this campaign'
+  }
+}

@@ -1,0 +1,126 @@
+import { copyFileSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { createManualClock } from 'campaign-client/testing'
+import { describe, expect, test } from 'vitest'
+import { jsonOf } from '../command.ts'
+import { listOf, setUp, wallet } from './set-up.ts'
+
+const SEND = ['--pid', 'demo', '--yes']
+
+/** Awards r1.csv, and writes `r1 (1).csv`: the same wallets and XP under other ids. */
+async function exportedAgain(rows = 3) {
+  const setting = await setUp({ campaigns: [{ id: 'demo', name: 'D' }, { id: 'two', name: 'Two' }] })
+  setting.file('r1.csv', listOf(3))
+  await setting.award(['r1.csv', ...SEND])
+  setting.file('r1 (1).csv', listOf(rows, 'corrected'))
+  return setting
+}
+
+describe('a new ledger, beside another that has the same awards under other ids,', () => {
+  test('needs --new, --again or the other ledger, in a dry run too', async () => {
+    const { award, made } = await exportedAgain()
+    const refused = await award(['r1 (1).csv', ...SEND])
+    expect(refused).toMatchObject({ code: 2, stdout: '' })
+    expect(refused.stderr).toMatch(/3 wallets were awarded the same XP in the last 14 days, under another id:\n +3 wallets in r1\.csv\.ledger {2}\d{4}-/)
+    expect(refused.stderr).toContain('3 of 3 wallets were awarded the same XP in the last 14 days, in r1.csv.ledger under another id: nothing was sent')
+    expect(refused.stderr).toContain('add --new; if it continues or corrects that one, add --ledger r1.csv.ledger')
+    expect(await award(['r1 (1).csv', '--pid', 'demo', '--dry-run'])).toEqual(refused)
+    expect(await award(['r1 (1).csv', ...SEND, '--ledger', 'named.ledger'])).toMatchObject({ code: 2 })
+    expect(await award(['r1 (1).csv', '--pid', 'demo', '--dry-run', '--again'])).toMatchObject({ code: 0 })
+    expect(made()).toHaveLength(3)
+    const json = jsonOf(await award(['r1 (1).csv', ...SEND, '--new', '--json']))
+    expect(json).toMatchObject({ exitCode: 0, plan: { elsewhere: { wallets: 3, ledgers: [{ ledger: 'r1.csv.ledger', wallets: 3 }] } } })
+    expect(made()).toHaveLength(6)
+    // Its own ledger is no longer new.
+    expect(await award(['r1 (1).csv', ...SEND])).toMatchObject({ code: 0, stderr: expect.not.stringContaining('14 days') })
+  })
+
+  test('asks nothing for fewer than half of the wallets, but names them', async () => {
+    const { award } = await exportedAgain(7)
+    const ended = await award(['r1 (1).csv', ...SEND])
+    expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining('3 wallets were awarded the same XP') })
+  })
+
+  test.each([
+    ['the same ids', listOf(3), []],
+    ['other XP', listOf(3, 'corrected').replace(/,(\d),/g, ',$15,'), []],
+    ['other wallets', listOf(6, 'corrected').replace(/^.*,[123],.*\n/gm, ''), []],
+    ['another campaign', listOf(3, 'corrected'), ['--pid', 'two', '--yes']],
+  ])('asks nothing for %s', async (_, content, flags) => {
+    const { award, file } = await exportedAgain()
+    file('other.csv', content)
+    const ended = await award(['other.csv', ...(flags.length > 0 ? flags : SEND)])
+    expect(ended.stderr).not.toContain('14 days')
+    expect(ended.code).not.toBe(2)
+  })
+
+  test('asks nothing for awards of last month, of another service, or of rejected rows', async () => {
+    const { award, folder } = await exportedAgain()
+    const path = join(folder, 'r1.csv.ledger')
+    for (const change of [
+      `UPDATE awards SET begun_at = begun_at - ${15 * 86_400_000}, settled_at = settled_at - ${15 * 86_400_000}`,
+      `UPDATE run SET target = json_set(target, '$.address', 'https://other.example/')`,
+      `UPDATE awards SET verdict = 'rejected'`,
+    ]) {
+      copyFileSync(path, `${path}.copy`)
+      const database = new DatabaseSync(path)
+      database.exec(change)
+      database.close()
+      const dry = await award(['r1 (1).csv', '--pid', 'demo', '--dry-run'])
+      expect(dry).toMatchObject({ code: 0, stdout: expect.not.stringContaining('14 days') })
+      copyFileSync(`${path}.copy`, path)
+    }
+    expect(await award(['r1 (1).csv', '--pid', 'demo', '--dry-run'])).toMatchObject({ code: 2 })
+  })
+
+  test('warns of files that it cannot compare, and leaves no copies', async () => {
+    const { award, folder } = await exportedAgain()
+    writeFileSync(join(folder, 'text.ledger'), 'not a ledger')
+    mkdirSync(join(folder, 'folder.ledger'))
+    symlinkSync('r1.csv.ledger', join(folder, 'link.ledger'))
+    const copies = () => readdirSync(tmpdir()).filter((name) => name.startsWith('campaign-client-ledgers-'))
+    const before = copies()
+    const { code, stderr } = await award(['r1 (1).csv', ...SEND])
+    expect(code).toBe(2)
+    expect(stderr).toContain('text.ledger was not compared: it is damaged, or not a ledger of this version')
+    expect(stderr).not.toMatch(/folder\.ledger|link\.ledger/)
+    expect(copies()).toEqual(before)
+  })
+})
+
+test('a ledger in use is compared from a copy, with a warning, and its run is not disturbed', async () => {
+  const clock = createManualClock()
+  const { file, award, start, service, made } = await setUp({ clock })
+  file('r1.csv', listOf(3))
+  const slowness = service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 1_000, times: Infinity })
+  const running = await start(['r1.csv', ...SEND])
+  await expect.poll(() => service.requests.filter(({ operation }) => operation === 'rewardWallet').length).toBe(3)
+  file('r2.csv', listOf(3, 'corrected'))
+  const { code, stderr } = await award(['r2.csv', ...SEND])
+  expect(code).toBe(2)
+  expect(stderr).toMatch(/r1\.csv\.ledger (is in use, or its run was killed|was not compared: it is in use)/)
+  slowness.cancel()
+  await clock.advance(1_000)
+  expect(await running.ended).toMatchObject({ code: 0 })
+  expect(made()).toEqual([1, 2, 3].map((number) => `${wallet(number)} ${number}`))
+})
+
+test('given counts the awards of this run, of earlier runs and after a lost response', async () => {
+  const { file, award, service } = await setUp()
+  file('party.csv', listOf(2))
+  await award(['party.csv', ...SEND])
+  file('party.csv', listOf(4))
+  service.fail({ on: 'rewardWallet', kind: 'applied_then_reset', times: 1 })
+  const json = jsonOf(await award(['party.csv', ...SEND, '--concurrency', '1', '--json']))
+  expect(json.given).toEqual({
+    awards: 4,
+    xp: 10,
+    byThisRun: { awards: 1, xp: 4 },
+    byEarlierRuns: { awards: 2, xp: 3 },
+    afterLostResponse: { awards: 1, xp: 3 },
+  })
+  const later = jsonOf(await award(['party.csv', ...SEND, '--json']))
+  expect(later.given).toMatchObject({ awards: 4, xp: 10, byEarlierRuns: { awards: 4, xp: 10 }, byThisRun: { awards: 0, xp: 0 } })
+})

@@ -1,0 +1,145 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { CampaignClient } from 'campaign-client'
+import { describe, expect, test } from 'vitest'
+import { listOf, type Setting, setUp, wallet } from './award/set-up.ts'
+import { jsonOf, run } from './command.ts'
+
+const SEND = ['--pid', 'demo', '--yes', '--concurrency', '1']
+
+/** Awards a list of 4: the first is rejected, the last is in doubt. */
+async function recorded() {
+  const setting = await setUp()
+  const { service } = setting
+  setting.file('party.csv', listOf(4).replaceAll(/,(\d),launch party/g, ',0.$1,r$1').replace('reason', 'id'))
+  service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 1 })
+  let requests = 0
+  service.subscribe(({ kind }) => {
+    if (kind !== 'request_answered' || ++requests !== 4) return
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 500, times: 99 })
+  })
+  await setting.award(['party.csv', ...SEND])
+  for (const fault of service.pendingFaults()) fault.cancel()
+  const env = setting.env
+  return {
+    ...setting,
+    ledger: (args: readonly string[], own: Record<string, string> = env) =>
+      run(['ledger', 'party.csv.ledger', ...args], { cwd: setting.folder, env: own }),
+  }
+}
+
+test('shows the target, the run, the times and the totals, without token and base URL', async () => {
+  const { ledger, env, service } = await recorded()
+  const requests = service.requests.length
+  const { code, stdout, stderr } = await ledger([], {})
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toContain(env.CAMPAIGN_BASE_URL)
+  const json = jsonOf(await ledger(['--json'], {}))
+  expect(json).toEqual({
+    version: expect.any(Number),
+    target: { address: `${env.CAMPAIGN_BASE_URL}/`, issuer: null, subject: null },
+    run: 'default',
+    firstAt: expect.any(String),
+    lastAt: expect.any(String),
+    totals: {
+      awarded: { awards: 2, xp: 0.5 },
+      alreadyAwarded: { awards: 0, xp: 0 },
+      unconfirmed: { awards: 0, xp: 0 },
+      rejected: { awards: 1, xp: 0.1 },
+      indeterminate: { awards: 1, xp: 0.4 },
+    },
+    inDoubt: 1,
+    exitCode: 0,
+  })
+  expect(service.requests).toHaveLength(requests)
+})
+
+describe('lists awards', () => {
+  const idsOf = async (setting: Awaited<ReturnType<typeof recorded>>, ...args: string[]) => {
+    const ended = await setting.ledger([...args, '--json'], {})
+    expect(ended.code).toBe(0)
+    return (jsonOf(ended).rows as { id: string }[]).map(({ id }) => id)
+  }
+
+  test('by wallet, id and verdict', async () => {
+    const setting = await recorded()
+    expect(await idsOf(setting, '--wallet', wallet(2).toUpperCase().replace('0X', '0x'))).toEqual(['r2'])
+    expect(await idsOf(setting, '--id', 'r3')).toEqual(['r3'])
+    expect(await idsOf(setting, '--verdict', 'rejected', '--verdict', 'indeterminate')).toEqual(['r1', 'r4'])
+    expect(await idsOf(setting, '--verdict', 'rejected', '--id', 'r3')).toEqual([])
+    const row = { id: 'r1', address: wallet(1), pid: 'demo', xp: 0.1, verdict: 'rejected', at: expect.any(String) }
+    const json = jsonOf(await setting.ledger(['--id', 'r1', '--json'], {}))
+    expect(json.rows).toEqual([{ ...row, reason: expect.stringContaining('400') }])
+  })
+
+  test('in a CSV report with the result columns only', async () => {
+    const { ledger, folder } = await recorded()
+    await ledger(['--verdict', 'rejected', '--report', 'r.csv'], {})
+    const [header, row] = readFileSync(join(folder, 'r.csv'), 'utf8').split('\r\n')
+    expect(header).toBe('\ufeffresult_line,result_pid,result_id,result_xp,result_verdict,result_reason,result_at')
+    expect(row).toMatch(/^,demo,r1,0\.1,rejected,.*400.*,\d{4}-/)
+  })
+})
+
+describe('--explain', () => {
+  const client = ({ env }: Setting) =>
+    new CampaignClient({ baseUrl: env.CAMPAIGN_BASE_URL as string, accessToken: 'any' })
+
+  test('says what the progress of each wallet shows that was not awarded, and sends no write', async () => {
+    const setting = await recorded()
+    const { ledger, service } = setting
+    await client(setting).rewardWallet({ address: wallet(4), pid: 'demo', id: 'r4', xp: 0.4 })
+    const requests = service.requests.length
+    const json = jsonOf(await ledger(['--explain', '--json']))
+    expect(json.rows).toMatchObject([
+      { id: 'r1', found: 'no_such_user' },
+      { id: 'r4', found: 'same_amount', foundXp: 0.4 },
+    ])
+    const sent = service.requests.slice(requests)
+    expect(sent.map(({ operation }) => operation)).toEqual(['getUserProgress', 'getUserProgress'])
+    await client(setting).rewardWallet({ address: wallet(1), pid: 'demo', id: 'r1', xp: 7 })
+    const other = await ledger(['--id', 'r1', '--explain'])
+    expect(other).toMatchObject({ code: 0, stdout: expect.stringContaining('with another amount: 7 XP') })
+    expect(jsonOf(await ledger(['--id', 'r2', '--explain', '--json'])).rows).toEqual([
+      expect.not.objectContaining({ found: expect.anything() }),
+    ])
+  })
+
+  test('finds that an id is not listed', async () => {
+    const setting = await recorded()
+    await client(setting).rewardWallet({ address: wallet(1), pid: 'demo', id: 'another', xp: 7 })
+    const json = jsonOf(await setting.ledger(['--verdict', 'rejected', '--explain', '--json']))
+    expect(json).toMatchObject({ rows: [{ id: 'r1', found: 'not_listed' }], exitCode: 0 })
+  })
+
+  test.each([
+    [{ CAMPAIGN_BASE_URL: 'http://127.0.0.1:9/api/v1' }, 2, 'the ledger has the base URL'],
+    [{ CAMPAIGN_ACCESS_TOKEN: '' }, 2, 'CAMPAIGN_ACCESS_TOKEN is not set'],
+  ])('with %o ends with %i', async (change, code, sentence) => {
+    const { ledger, env } = await recorded()
+    expect(await ledger(['--explain'], { ...env, ...change })).toMatchObject({
+      code,
+      stdout: '',
+      stderr: expect.stringContaining(sentence),
+    })
+  })
+
+  test('ends with 3 if the service refuses', async () => {
+    const { ledger, service } = await recorded()
+    service.fail({ on: 'getUserProgress', kind: 'status', status: 401, times: 9 })
+    expect(await ledger(['--explain'])).toMatchObject({ code: 3 })
+  })
+})
+
+test.each([
+  [['none.ledger'], 'there is no ledger'],
+  [['party.csv'], 'not an SQLite database'],
+  [['party.csv.ledger', '--wallet', '0x12'], '0x and 40 hex digits'],
+  [['party.csv.ledger', '--verdict', 'refused'], 'It must be one of awarded'],
+  [['party.csv.ledger', '--report', 'party.csv.ledger'], 'must end in'],
+])('refuses %j', async (args, sentence) => {
+  const { folder, file } = await setUp()
+  file('party.csv', listOf(1))
+  const ended = await run(['ledger', ...args], { cwd: folder, env: {} })
+  expect(ended).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(sentence) })
+})
