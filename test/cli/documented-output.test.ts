@@ -72,7 +72,7 @@ test('call accepts the documented file of --input', async () => {
 })
 
 test('the documentation lists exactly the flags of the command', async () => {
-  for (const command of ['award', 'call', 'types', 'dev', 'webhook send', 'webhook listen', 'check']) {
+  for (const command of ['award', 'ledger', 'call', 'types', 'dev', 'webhook send', 'webhook listen', 'check']) {
     const words = command.split(' ')
     const page = command === 'check' ? readFileSync(pathTo('docs/check.md'), 'utf8') : pageOf(words[0] as string)
     const method = command === 'call' ? ['registerWebhook'] : []
