@@ -11,7 +11,12 @@ const SEND = ['--pid', 'demo', '--yes', '--concurrency', '1']
 async function recorded() {
   const setting = await setUp()
   const { service } = setting
-  setting.file('party.csv', listOf(4).replaceAll(/,(\d),launch party/g, ',0.$1,r$1').replace('reason', 'id'))
+  setting.file(
+    'party.csv',
+    listOf(4)
+      .replaceAll(/,(\d),launch party/g, ',0.$1,r$1')
+      .replace('reason', 'id'),
+  )
   service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 1 })
   let requests = 0
   service.subscribe(({ kind }) => {

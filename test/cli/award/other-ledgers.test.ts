@@ -11,7 +11,12 @@ const SEND = ['--pid', 'demo', '--yes']
 
 /** Awards r1.csv, and writes `r1 (1).csv`: the same wallets and XP under other ids. */
 async function exportedAgain(rows = 3) {
-  const setting = await setUp({ campaigns: [{ id: 'demo', name: 'D' }, { id: 'two', name: 'Two' }] })
+  const setting = await setUp({
+    campaigns: [
+      { id: 'demo', name: 'D' },
+      { id: 'two', name: 'Two' },
+    ],
+  })
   setting.file('r1.csv', listOf(3))
   await setting.award(['r1.csv', ...SEND])
   setting.file('r1 (1).csv', listOf(rows, 'corrected'))
@@ -23,18 +28,28 @@ describe('a new ledger, beside another that has the same awards under other ids,
     const { award, made } = await exportedAgain()
     const refused = await award(['r1 (1).csv', ...SEND])
     expect(refused).toMatchObject({ code: 2, stdout: '' })
-    expect(refused.stderr).toMatch(/3 wallets were awarded the same XP in the last 14 days, under another id:\n +3 wallets in r1\.csv\.ledger {2}\d{4}-/)
-    expect(refused.stderr).toContain('3 of 3 wallets were awarded the same XP in the last 14 days, in r1.csv.ledger under another id: nothing was sent')
+    expect(refused.stderr).toMatch(
+      /3 wallets were awarded the same XP in the last 14 days, under another id:\n +3 wallets in r1\.csv\.ledger {2}\d{4}-/,
+    )
+    expect(refused.stderr).toContain(
+      '3 of 3 wallets were awarded the same XP in the last 14 days, in r1.csv.ledger under another id: nothing was sent',
+    )
     expect(refused.stderr).toContain('add --new; if it continues or corrects that one, add --ledger r1.csv.ledger')
     expect(await award(['r1 (1).csv', '--pid', 'demo', '--dry-run'])).toEqual(refused)
     expect(await award(['r1 (1).csv', ...SEND, '--ledger', 'named.ledger'])).toMatchObject({ code: 2 })
     expect(await award(['r1 (1).csv', '--pid', 'demo', '--dry-run', '--again'])).toMatchObject({ code: 0 })
     expect(made()).toHaveLength(3)
     const json = jsonOf(await award(['r1 (1).csv', ...SEND, '--new', '--json']))
-    expect(json).toMatchObject({ exitCode: 0, plan: { elsewhere: { wallets: 3, ledgers: [{ ledger: 'r1.csv.ledger', wallets: 3 }] } } })
+    expect(json).toMatchObject({
+      exitCode: 0,
+      plan: { elsewhere: { wallets: 3, ledgers: [{ ledger: 'r1.csv.ledger', wallets: 3 }] } },
+    })
     expect(made()).toHaveLength(6)
     // Its own ledger is no longer new.
-    expect(await award(['r1 (1).csv', ...SEND])).toMatchObject({ code: 0, stderr: expect.not.stringContaining('14 days') })
+    expect(await award(['r1 (1).csv', ...SEND])).toMatchObject({
+      code: 0,
+      stderr: expect.not.stringContaining('14 days'),
+    })
   })
 
   test('asks nothing for fewer than half of the wallets, but names them', async () => {
@@ -122,5 +137,10 @@ test('given counts the awards of this run, of earlier runs and after a lost resp
     afterLostResponse: { awards: 1, xp: 3 },
   })
   const later = jsonOf(await award(['party.csv', ...SEND, '--json']))
-  expect(later.given).toMatchObject({ awards: 4, xp: 10, byEarlierRuns: { awards: 4, xp: 10 }, byThisRun: { awards: 0, xp: 0 } })
+  expect(later.given).toMatchObject({
+    awards: 4,
+    xp: 10,
+    byEarlierRuns: { awards: 4, xp: 10 },
+    byThisRun: { awards: 0, xp: 0 },
+  })
 })

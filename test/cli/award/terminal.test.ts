@@ -63,10 +63,16 @@ describe.skipIf(skipsWithout('terminals', hasTerminals ? undefined : 'python3 wi
       file('party.csv', listOf(2, 'Launch party'))
       await award([...PARTY, '--yes'])
       running.child.stdin?.write('y\r')
-      await running.until('stdout', /another run has changed the ledger[^]*2 wallets would be awarded a second time\. Type "again"/)
+      await running.until(
+        'stdout',
+        /another run has changed the ledger[\s\S]*2 wallets would be awarded a second time\. Type "again"/,
+      )
       expect(made()).toHaveLength(2)
       running.child.stdin?.write('y\r')
-      expect(await running.ended).toMatchObject({ code: 2, stdout: expect.stringContaining('declined: nothing was sent') })
+      expect(await running.ended).toMatchObject({
+        code: 2,
+        stdout: expect.stringContaining('declined: nothing was sent'),
+      })
       expect(made()).toHaveLength(2)
     })
 
@@ -165,7 +171,9 @@ describe.skipIf(skipsWithout('terminals', hasTerminals ? undefined : 'python3 wi
       file('party.csv', listOf(10))
       const faults = service.fail({ on: 'rewardWallet', kind: 'hang', times: 10 })
       const reports = ['--report', 'r.json', '--report', 'r.csv']
-      const running = await atTerminal([...PARTY, '--yes', '--concurrency', '2', ...reports], { env: { TERM: 'xterm' } })
+      const running = await atTerminal([...PARTY, '--yes', '--concurrency', '2', ...reports], {
+        env: { TERM: 'xterm' },
+      })
       await running.until('stdout', BAR)
       await expect.poll(() => service.requests.length).toBeGreaterThan(1)
       running.child.stdin?.write('\u0003')
