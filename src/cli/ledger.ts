@@ -47,7 +47,7 @@ export function define(command: Command, context: Context): void {
     .examples(
       'ledger party.csv.ledger',
       'ledger party.csv.ledger --verdict rejected --explain',
-      'ledger party.csv.ledger --wallet 0x52908400098527886E0F7030069857D2E4169EE7',
+      'ledger party.csv.ledger --id launch-party',
     )
     .run((file: string, flags: LedgerFlags) => showLedger(file, flags, context))
 }
@@ -235,14 +235,15 @@ function summaryLines(file: string, { target, run, firstAt, lastAt, totals, inDo
   return lines
 }
 
-/** Formats an award: a line, and a line with what is known about it. */
+/** Formats an award in lines of at most 80 columns, unless its id or its reason is long. */
 function entryLines(entry: LedgerEntry, finding: Finding | undefined): Part[][] {
   const { address, id, xp, pid, verdict, at, error } = entry
   const colour = isAwarded(entry) ? green : red
-  const first: Part[] = [`${address}  `, colour(verdict), `  ${formatXp(xp)}  ${id}`, dim(`  ${pid}  ${at}`)]
+  const first: Part[] = [`${address}  `, colour(verdict), `  ${formatXp(xp)}`]
+  const second: Part[] = [`  ${id}`, dim(`  ${pid}  ${at}`)]
   const reason = error === undefined ? '' : withoutDocsPath(error.message)
   const known = [reason, finding === undefined ? '' : findingText(finding)].filter(Boolean)
-  return [first, ...(known.length > 0 ? [[`  ${known.join('; ')}`]] : [])]
+  return [first, second, ...(known.length > 0 ? [[`  ${known.join('; ')}`]] : [])]
 }
 
 function findingText(finding: Finding): string {
