@@ -152,6 +152,18 @@ function* bodyVariants(body: string | Uint8Array): Generator<BodyVariant> {
   yield { codes: [], body }
   const text = toText(body)
   if (text === undefined) return
+  yield* textVariants(text)
+  if (!text.startsWith(BOM)) {
+    yield { codes: ['stripped_bom'], body: BOM + text }
+    return
+  }
+  const withoutBom = text.slice(BOM.length)
+  yield { codes: ['added_bom'], body: withoutBom }
+  for (const variant of textVariants(withoutBom)) yield { ...variant, codes: ['added_bom', ...variant.codes] }
+}
+
+/** Yields the bodies that may have been signed instead of a text with the same byte order mark. */
+function* textVariants(text: string): Generator<BodyVariant> {
   yield { codes: ['stripped_newline'], body: `${text}\n` }
   yield { codes: ['stripped_newline'], body: `${text}\r\n` }
   yield { codes: ['added_newline'], body: text.trimEnd() }
@@ -159,11 +171,6 @@ function* bodyVariants(body: string | Uint8Array): Generator<BodyVariant> {
   if (latin1) yield { codes: ['wrong_charset'], body: latin1 }
   const decoded = fromBase64(text.trimEnd())
   if (decoded) yield { codes: ['base64_body'], body: decoded }
-  if (text.startsWith(BOM)) {
-    for (const { codes, body } of bodyVariants(text.slice(BOM.length))) yield { codes: ['added_bom', ...codes], body }
-  } else {
-    yield { codes: ['stripped_bom'], body: BOM + text }
-  }
   let parsed: unknown
   try {
     parsed = JSON.parse(text)

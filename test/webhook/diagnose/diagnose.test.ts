@@ -126,6 +126,10 @@ describe('the body', () => {
     expect(codes(SECRET, received, sign(signed))).toEqual(expected)
   })
 
+  test('a body of many byte order marks is unexplained', () => {
+    expect(codes(SECRET, '\ufeff'.repeat(20_000), sign(BODY))).toEqual(['unexplained'])
+  })
+
   test('signed replacement characters are not a finding', () => {
     const body = '{"id":"\ufffd"}'
     expect(codes(` ${SECRET}`, body, sign(body))).toEqual(['secret_whitespace'])
