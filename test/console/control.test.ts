@@ -90,6 +90,12 @@ describe('POST /control/', () => {
     )
   })
 
+  test('emit refuses a user for a payload of your own', async () => {
+    const { post } = await openControl()
+    const { status, body } = await post('emit', { kind: 'custom', account: 'ada', payload: { note: 1 } })
+    expect({ status, body }).toMatchObject({ status: 400, body: { error: expect.stringContaining('account') } })
+  })
+
   test('completeTask says whether the task was completed now, and which messages followed', async () => {
     const { url } = await receiver()
     const { post, service } = await openControl()

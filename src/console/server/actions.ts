@@ -102,9 +102,10 @@ const ACTIONS: Actions = {
   },
 
   emit({ kind, account, platform, pid, item, ...fields }, { service, feed }) {
-    let user: { pid?: string | undefined } = { pid }
-    if (kind !== 'custom')
-      user = findUser(service, { account: account ?? fail('"account" is required.', 'account'), platform, pid })
+    const user =
+      kind === 'custom'
+        ? { account, platform, pid }
+        : findUser(service, { account: account ?? fail('"account" is required.', 'account'), platform, pid })
     const itemId = item === undefined ? {} : { [kind === 'action_completed' ? 'aid' : 'cid']: item }
     const given = Object.entries({ kind, ...itemId, ...user, ...fields }).filter(([, value]) => value !== undefined)
     const { id, deliveryIds } = feed.runAction(() => service.emit(Object.fromEntries(given) as EmitOptions))
