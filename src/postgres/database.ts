@@ -13,6 +13,10 @@ export interface PostgresDatabase {
   query: Query
   /** Runs `work` in one transaction: committed when it resolves, rolled back when it rejects. */
   transaction(work: (transaction: PostgresTransaction) => Promise<void>): Promise<void>
+}
+
+/** A database that does not retry: the part that depends on the client library. */
+export interface PostgresDriver extends PostgresDatabase {
   /** Whether a statement that failed with this error had no effect, and may be sent again on another connection. */
   hadNoEffect(error: unknown): boolean
 }
@@ -45,9 +49,9 @@ const READ_ONLY = '25006'
 export const isReadOnly = (error: unknown): boolean => codeOf(error) === READ_ONLY
 
 /**
- * Ends the session on a replica. Closing the connection is not enough: a pooler such as PgBouncer would keep the session. It
- * returns no row, because postgres 3.4 would add the row of an ended session to the next result. Never send it inside a transaction,
- * where the end of the session crashes `postgres`.
+ * Ends the session on a replica. Closing the connection is not enough: a pooler such as PgBouncer would keep the session. The
+ * statement returns no row, because postgres 3.4 would add the row of an ended session to the next result. Never send it inside a
+ * transaction: the end of the session would crash `postgres`.
  */
 export const LEAVE_REPLICA =
   'SELECT 1 WHERE CASE WHEN pg_is_in_recovery() THEN NOT pg_terminate_backend(pg_backend_pid()) ELSE false END'

@@ -2,7 +2,7 @@ import { ConfigurationError } from '../errors/client-errors.ts'
 import { Semaphore } from '../shared/semaphore.ts'
 import { hasMethod, typeName } from '../shared/type-checks.ts'
 import { warnOnce } from '../shared/warn-once.ts'
-import type { PostgresDatabase, PostgresOptions } from './database.ts'
+import type { PostgresDatabase, PostgresDriver, PostgresOptions } from './database.ts'
 import { type PgPool, pgDatabase } from './pg.ts'
 import { isSql, mustNotPrepare, type PostgresSql, postgresJsDatabase } from './postgres-js.ts'
 
@@ -32,7 +32,6 @@ export function openDatabase(database: PgPool | PostgresSql, options: PostgresOp
     return check
   }
   return {
-    hadNoEffect: (error) => opened.hadNoEffect(error),
     async query(...statement) {
       await checkOnce()
       return retry(opened, options, () => opened.query(...statement))
@@ -68,7 +67,7 @@ const MAX_RETRIES = 10
  * @param mayRetry - whether the transaction may run again: the caller's function is called once
  */
 async function retry<Result>(
-  { hadNoEffect }: PostgresDatabase,
+  { hadNoEffect }: PostgresDriver,
   { statementTimeoutMs }: PostgresOptions,
   work: () => Promise<Result>,
   mayRetry = () => true,

@@ -5,7 +5,7 @@ import {
   isLostSession,
   isReadOnly,
   LEAVE_REPLICA,
-  type PostgresDatabase,
+  type PostgresDriver,
   type PostgresOptions,
   type PostgresTransaction,
   type Row,
@@ -45,7 +45,7 @@ export type ClientOf<Pool extends PgPool> = Pool extends {
   ? Client
   : PgClient
 
-export function pgDatabase(pool: PgPool, options: PostgresOptions): PostgresDatabase {
+export function pgDatabase(pool: PgPool, options: PostgresOptions): PostgresDriver {
   async function withConnection<Result>(work: (connection: PgConnection) => Promise<Result>): Promise<Result> {
     const connection = await PgConnection.from(pool, options)
     try {

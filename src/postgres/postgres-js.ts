@@ -6,7 +6,7 @@ import {
   ENDED,
   isReadOnly,
   LEAVE_REPLICA,
-  type PostgresDatabase,
+  type PostgresDriver,
   type PostgresOptions,
   type PostgresTransaction,
   type Row,
@@ -43,7 +43,7 @@ export const mustNotPrepare = ({ options }: PostgresSql): string | undefined =>
     : 'must be a sql of "postgres" made with prepare: false. With prepared statements, a connection pooler such as PgBouncer ' +
       'can lose a COMMIT that the package reports as done'
 
-export function postgresJsDatabase(sql: PostgresSql, options: PostgresOptions): PostgresDatabase {
+export function postgresJsDatabase(sql: PostgresSql, options: PostgresOptions): PostgresDriver {
   if (sql.options?.fetch_types === true) warnOnce('postgres-fetch-types', fetchTypes(options.name))
   async function leavingReplica<Result>(work: Promise<Result>): Promise<Result> {
     try {
