@@ -13,7 +13,7 @@ import { hasMethod, typeName } from '../shared/type-checks.ts'
 export const DEFAULT_CONCURRENCY = 8
 export const mustBeConcurrency = optional(wholeNumber(1, 1_000))
 export const DEFAULT_PATIENCE_MS = 120_000
-export const MAX_PATIENCE_MS = 24 * 60 * 60 * 1_000
+const MAX_PATIENCE_MS = 24 * 60 * 60 * 1_000
 export const mustBePatience = optional(within('milliseconds', 0, MAX_PATIENCE_MS))
 
 /**

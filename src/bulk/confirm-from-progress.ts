@@ -57,9 +57,8 @@ export function confirmFromProgress(
       const found = rewards.find((reward) => reward.id === id)
       if (found === undefined) return undefined
       if (amounts === false) return true
-      const isAmount = found.type === 'xp' && found.reward.trim() !== '' && Number.isFinite(Number(found.reward))
-      if (!isAmount) return undefined
-      const listedXp = Number(found.reward)
+      const listedXp = found.type === 'xp' && found.reward.trim() !== '' ? Number(found.reward) : Number.NaN
+      if (!Number.isFinite(listedXp)) return undefined
       if (listedXp === xp) return true
       return amounts ? { xp: listedXp } : undefined
     } catch {

@@ -81,15 +81,15 @@ export const ABORTED = 'the signal was aborted'
 const CONTINUE = 'To continue, run it again with the same ledger'
 const CORRECT = 'Correct the rows, then run it again'
 
-/** @param advice - what to do, as a sentence without its full stop. A `ConfigurationError` of the ledger says it itself */
+/** @param advice - what to do, as a sentence without its full stop; empty if the message of the cause says it */
 export function stoppedError(
   report: RunReport,
   message: string,
   cause: unknown,
   advice: string = CONTINUE,
 ): AwardRunStoppedError {
-  const text = [`rewardWallets stopped: ${withCause(message, cause)}`, ...(advice === '' ? [] : [advice])].join('. ')
-  return new AwardRunStoppedError(text, { cause, report: report.build(true) })
+  const text = `rewardWallets stopped: ${withCause(message, cause)}`
+  return new AwardRunStoppedError(advice === '' ? text : `${text}. ${advice}`, { cause, report: report.build(true) })
 }
 
 /** Adds the position of a row to the paths of its issues. */
@@ -180,6 +180,7 @@ export class Run {
     this.#confirmTimer = setTimeout(() => this.#confirmTimeout.abort(), MAX_CONFIRM_MS)
   }
 
+  /** Stops the run. The message of a `ConfigurationError` already says what to do. */
   #ledgerFailed(error: unknown): void {
     this.#stop('the ledger failed', error, error instanceof ConfigurationError ? '' : undefined)
   }
