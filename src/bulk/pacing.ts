@@ -43,7 +43,7 @@ const REQUEST_TIMEOUT = 408
 /** Returns the outcome of a call that failed with this error. An error that can't be read is `fatal`. */
 export function outcomeOf(error: unknown): CallOutcome {
   try {
-    // A client of another kind may throw errors with getters.
+    // Reads each member that is read later: the errors of another client may have getters that throw.
     if (error instanceof ApiError) void [error.status, error.serviceCode, error.reason]
     if (error instanceof CampaignError) void [error.code, error.message, Reflect.get(error, 'retryAfterMs')]
     return readOutcome(error)

@@ -10,7 +10,8 @@ const DIGESTS: readonly unknown[] = [
 
 /**
  * Returns the signal of Next.js that `fetch` or the token source has thrown, such as `redirect()` or `cookies()` in a static page.
- * Returns `undefined` for any other error. Next.js needs the signal unchanged. It also puts digests of its own on ordinary errors.
+ * Returns `undefined` for any other error. Next.js needs the signal unchanged. Ordinary errors may have a `digest` too, with another
+ * value.
  */
 export function nextSignalOf(thrown: unknown): unknown {
   const error = thrown instanceof TransportError ? thrown.cause : thrown

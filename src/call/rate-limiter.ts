@@ -31,7 +31,7 @@ export interface LongPause {
   readonly retryAfterMs: number
 }
 
-/** Why and how long an attempt waits. */
+/** An attempt that must wait, and its time limits. */
 export interface Wait {
   /** 0 for the first attempt of a call. */
   readonly retry: number
@@ -224,7 +224,10 @@ function removeEnded(inFlight: Set<Slot>, now: number): void {
   }
 }
 
-/** Without it, abandoned attempts would take up memory as long as nothing limits the attempts in flight. */
+/**
+ * Removes the oldest attempts if their time limit is over. Otherwise abandoned attempts would use up memory when nothing
+ * limits the attempts in flight.
+ */
 function removeOldest(inFlight: Set<Slot>, now: number): void {
   for (const slot of inFlight) {
     if (slot.endsAt > now) return
@@ -236,9 +239,9 @@ function removeOldest(inFlight: Set<Slot>, now: number): void {
  * Admits attempts in order. Derived clients share one limiter and its `maxConcurrency`. Pauses and rates belong to a token,
  * so that a 429 of one tenant does not delay other tenants.
  *
- * No attempt depends on another call, which may have been abandoned: Workers never settle what was pending when a request
- * ended. So nobody hands a slot over. Each waiting attempt checks by its own timer whether it may start; waking it earlier
- * only saves time. Slots end by the clock.
+ * No attempt depends on another call, because that call may have been abandoned: in Workers, a promise that is pending when
+ * a request ends never settles. Each waiting attempt checks by its own timer whether it may start; waking it earlier only
+ * saves time. A slot becomes free when its time limit is over, even without a release.
  */
 export class RateLimiter {
   readonly #maxConcurrency: number

@@ -41,8 +41,8 @@ interface TokenRequest {
 /**
  * Stores and renews the bearer token of a client. Its fields are private, so printing a client does not show the token.
  *
- * Calls share requests to the source, but none depends on the request of another call: Workers never settle what was pending
- * when a request ended. Each call waits by its own timer, and requests end by the clock.
+ * Calls share requests to the source, but no call depends on the request of another call: in Workers, a promise that is
+ * pending when a request ends never settles. Each call waits by its own timer, and abandons a request after 30 s.
  */
 export class AccessTokens {
   readonly #settings: Pick<ClientSettings, 'baseUrl' | 'fetch'>

@@ -17,7 +17,7 @@ export async function connect(env: NodeJS.ProcessEnv, webhookRegistrationPath?: 
   const agent = URL.canParse(baseUrl) ? await proxyAgentFor(baseUrl) : undefined
   const guard = campaigns && { campaigns }
   refuseExpiredToken(env)
-  // Loaded here, because node:http loads more modules than the rest of a command, also to print the help.
+  // Loaded only when a command connects: node:http loads more modules than the rest of the command.
   const { nodeTransport } = await import('campaign-client/node')
   const transport = nodeTransport(agent && { agent })
   try {

@@ -24,14 +24,14 @@ export const fetchTransport = (customFetch: FetchLike | undefined): Transport =>
 
 type Sender = (request: TransportRequest, fetchOnce: () => Promise<Response>) => Promise<Response>
 
-/** ky requires the classes of the platform. The caller's `fetch` may run without them, or return those of another realm. */
+/** ky requires the classes of the platform. The caller's `fetch` may run without them, or return a `Response` of another realm. */
 const directly: Sender = (_request, fetchOnce) => fetchOnce()
 
 let sender: KyInstance | undefined
 
 const throughKy: Sender = ({ url, method }, fetchOnce) => {
-  // Created at the first call, because the build runs ky at its first use. Retries, timeouts and error statuses depend on the
-  // operation: the callers of the transport handle them.
+  // Created at the first call, because the build loads ky at its first use (tsup.config.ts). Retries, timeouts and error statuses
+  // depend on the operation: the callers of the transport handle them.
   sender ??= ky.create({ retry: 0, timeout: false, throwHttpErrors: false, redirect: 'manual' })
   return sender(url, { method, fetch: fetchOnce })
 }

@@ -56,8 +56,8 @@ export interface WebhookReceiver {
   /**
    * Closes the receiver: new messages get 503, and running handlers may finish. After `timeoutMs` the signals
    * of running handlers fire. A handler that stops then is not done: its sender gets 503. One second later the remaining
-   * claims are released, so that another process can handle the next attempt at once. Resolves at most two seconds after `timeoutMs`, and never rejects. A second call returns the same
-   * promise.
+   * claims are released, so that another process can handle the next attempt at once. Resolves at most two seconds after
+   * `timeoutMs`, and never rejects. A second call returns the same promise.
    *
    * @throws TypeError when an option is misspelt, or `timeoutMs` is not a number
    * @throws RangeError when `timeoutMs` is negative or above 2 147 483 647
