@@ -82,8 +82,8 @@ export async function toFailure(error: unknown, env: NodeJS.ProcessEnv): Promise
   return new CommandFailure(exitCodeOf(code), code, message, { advice: adviceOn(error, env) })
 }
 
-/** Error codes of a TLS handshake with a server that responds in plain text. */
-const PLAIN_TEXT_CODES = new Set(['EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG'])
+/** Error codes of a failed TLS handshake, most often with a server that responds in plain text. */
+const HANDSHAKE_CODES = new Set(['EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG'])
 
 /** Advice on an error, if its outcome is known. For a service that did not respond, it depends on the connection. */
 export function adviceOn(
@@ -91,8 +91,8 @@ export function adviceOn(
   { CAMPAIGN_BASE_URL: baseUrl = '' }: NodeJS.ProcessEnv,
 ): string | undefined {
   if (exitCodeOf(code) !== EXIT.unreachable) return ADVICE[code]
-  if (systemCode !== undefined && PLAIN_TEXT_CODES.has(systemCode)) {
-    return 'the server speaks http on this port: check the scheme and the port of CAMPAIGN_BASE_URL'
+  if (systemCode !== undefined && HANDSHAKE_CODES.has(systemCode)) {
+    return 'TLS failed, probably because the server speaks http on this port: check the scheme and port of CAMPAIGN_BASE_URL'
   }
   const isProxied = URL.canParse(baseUrl) && proxyUrlFor(baseUrl) !== undefined
   return isProxied ? `the connection goes through HTTPS_PROXY: check it first. Then ${ADVICE.network}` : ADVICE.network

@@ -151,7 +151,7 @@ export function decodeMessage(
   return hasId(payload) ? { ok: true, event: toEvent(payload) } : { ok: false, reason: 'missing_id' }
 }
 
-let utf8: TextDecoder | undefined
+let utf8: InstanceType<typeof TextDecoder> | undefined
 
 /** Returns the text of a body without its byte order mark, or `undefined` when it is not valid Unicode. */
 function toText(body: string | Uint8Array): string | undefined {

@@ -1,7 +1,7 @@
 import type { DeliveryFaultKind, FaultKind, FaultOptions } from 'campaign-client/testing'
 import { useState } from 'preact/hooks'
 import { DELIVERY_FAULT_KINDS, FAULT_KINDS } from '../../fault-kinds.ts'
-import type { FaultView } from '../../protocol.ts'
+import type { ActionRequest, FaultView } from '../../protocol.ts'
 import { notify, perform, run } from '../actions.ts'
 import { refresh, requests, service } from '../live.ts'
 import { Badge } from '../parts/badge.tsx'
@@ -61,10 +61,12 @@ function FaultLine({ fault: { key, options, remaining } }: { fault: FaultView })
   )
 }
 
+type Target = NonNullable<ActionRequest<'addFault'>['on']>
+
 type Values = Readonly<Record<'on' | 'times' | 'status' | 'delayMs' | 'field' | 'type', string>>
 
 function FaultForm() {
-  const [on, setOn] = useState('*')
+  const [on, setOn] = useState<Target>('*')
   const [chosen, setKind] = useState<FaultKind | DeliveryFaultKind>('status')
   const kinds: Readonly<Record<string, readonly [name: string, effect: string]>> =
     on === 'delivery' ? DELIVERY_FAULT_KINDS : FAULT_KINDS
@@ -88,7 +90,7 @@ function FaultForm() {
         name="on"
         label="On"
         value={on}
-        onChange={setOn}
+        onChange={(value) => setOn(value as Target)}
         options={[
           ['*', 'any request'],
           ['delivery', 'webhook delivery'],

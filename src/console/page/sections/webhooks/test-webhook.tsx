@@ -13,20 +13,18 @@ import { Text } from '../../parts/text.tsx'
 export function TestWebhook({ hookId }: { hookId: string | undefined }) {
   const [sent, setSent] = useState<{ readonly url: string; readonly result: TestWebhookResult }>()
   const root = useRef<HTMLDivElement>(null)
-  const targets = service.value.webhooks.flatMap(({ hook_id, urls, campaigns }) => {
-    const pid = campaigns[0] ?? service.value.campaigns[0]?.pid
-    return urls.map((url) => ({ hook_id, url, pid }))
-  })
+  const { campaigns, webhooks } = service.value
+  const targets = webhooks.flatMap(({ hook_id, urls }) => urls.map((url) => ({ hook_id, url })))
   const ofWebhook = targets.findIndex(({ hook_id }) => hook_id === hookId)
   const [chosen, setChosen] = useState<string>()
   useEffect(() => {
     setChosen(undefined)
     root.current?.querySelector('input')?.focus()
   }, [hookId])
-  const test = async ({ account, target }: Readonly<Record<'account' | 'target', string>>) => {
+  const test = async ({ account, target, pid }: Readonly<Record<'account' | 'target' | 'pid', string>>) => {
     setSent(undefined)
-    const { hook_id = '', url = '', pid } = targets[Number(target)] ?? {}
-    setSent({ url, result: await perform('testWebhook', { account, pid, hook_id, url }) })
+    const { hook_id = '', url = '' } = targets[Number(target)] ?? {}
+    setSent({ url, result: await perform('testWebhook', { account, ...(pid && { pid }), hook_id, url }) })
     await refresh()
   }
   return (
@@ -42,6 +40,13 @@ export function TestWebhook({ hookId }: { hookId: string | undefined }) {
               onChange={setChosen}
               options={targets.map(({ hook_id, url }, index) => [String(index), `${url} · ${hook_id}`])}
             />
+            {campaigns.length > 1 && (
+              <SelectField
+                name="pid"
+                label="In campaign"
+                options={[['', 'the only one'], ...campaigns.map(({ pid, name }) => [pid, name] as const)]}
+              />
+            )}
             <button type="submit" class="primary" disabled={targets.length === 0}>
               Test
             </button>
