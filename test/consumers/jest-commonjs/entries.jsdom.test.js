@@ -57,10 +57,10 @@ describe('a client with a fetch of its own', () => {
   })
 })
 
-test('a call over the fetch of the platform says that there is none', async () => {
+test('a call over the fetch of the platform says what the runtime lacks', async () => {
   const { CampaignClient } = require('campaign-client')
   const client = new CampaignClient({ baseUrl, accessToken: 'an-access-token', maxRetries: 0 })
-  await expect(client.getUserProgress(user)).rejects.toThrow(/no global fetch/)
+  await expect(client.getUserProgress(user)).rejects.toThrow(/TextEncoder is not defined/)
 })
 
 test('reading a message says which class the runtime lacks', () => {
