@@ -22,7 +22,7 @@ import type {
 } from './endpoints/index.ts'
 import type { CallOptions, CampaignClientOptions, DerivedClientOptions } from './options.ts'
 import type { AcceptedData } from './schemas/fields.ts'
-import { clientSettings, copyOfClientOptions, derivedOptions } from './settings/client-settings.ts'
+import { clientSettings, derivedOptions, readClientOptions } from './settings/client-settings.ts'
 import { CLIENT_INTERNALS } from './shared/client-internals.ts'
 import { fetchTransport } from './transports/fetch.ts'
 
@@ -75,7 +75,7 @@ export class CampaignClient {
    * @throws ConfigurationError when an option is wrong. The message names each wrong option, without its value.
    */
   constructor(options: CampaignClientOptions) {
-    const own = copyOfClientOptions(options)
+    const own = readClientOptions(options)
     const settings = clientSettings(own)
     this.#context = {
       settings,

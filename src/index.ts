@@ -35,6 +35,7 @@ export type {
   WebhookScope,
 } from './endpoints/index.ts'
 export type { QueryNames } from './endpoints/query-names.ts'
+export { type AnyCampaignError, isCampaignError } from './errors/any-campaign-error.ts'
 export * from './errors/client-errors.ts'
 export type {
   AccessTokenSource,

@@ -1,11 +1,12 @@
 import type { CampaignClient } from '../client.ts'
 import { AwardUnsettledError, type UnsettledReason, withCause } from '../errors/bulk-errors.ts'
 import { invalidRequestError } from '../errors/invalid-request-error.ts'
+import { readOptions } from '../errors/read-options.ts'
 import type { FinalVerdict } from '../schemas/award-report.ts'
 import { clientInternals } from '../shared/client-internals.ts'
 import { LEDGER } from '../shared/ledger-key.ts'
 import { mustBeBoolean, type OptionRules, optional } from '../shared/option-checks.ts'
-import { issuesOfClient, readOptions } from './arguments.ts'
+import { issuesOfClient, requireArguments } from './arguments.ts'
 import { mustBeSharedLedger, type SharedLedger } from './ledger/ledger.ts'
 import { type AwardRow, checkRow, conflictIssues } from './rows.ts'
 import { attemptAward, EVIDENCE_RULES, type Evidence, recordAttempt, retryableVerdicts } from './verdict.ts'
@@ -46,7 +47,7 @@ const OPTIONS: OptionRules<AwardOneOptions> = {
  *   another award. Running the job again does not help
  * @throws AccessTokenError | TimeoutError when the client gets no access token before the award is claimed: run the job
  *   again
- * @throws ConfigurationError when the ledger belongs to another service, token or version
+ * @throws ConfigurationError when an option is wrong or misspelt, or the ledger belongs to another service, token or version
  * @throws the database's error when the ledger can't be reached: run the job again
  *
  * @example
@@ -59,8 +60,8 @@ export async function awardOne(
   row: AwardRow,
   options: AwardOneOptions,
 ): Promise<FinalVerdict> {
-  const clientIssues = issuesOfClient(client, 'rewardWallet')
-  const { ledger, retryRejected, ...evidence } = readOptions('awardOne', options, OPTIONS, clientIssues)
+  const { ledger, retryRejected, ...evidence } = readOptions('awardOne', options, OPTIONS)
+  requireArguments('awardOne', issuesOfClient(client, 'rewardWallet'))
   const internals = clientInternals(client)
   const checked = checkRow(row, internals)
   if (!checked.ok) throw invalidRequestError('awardOne', checked.issues)

@@ -1,6 +1,7 @@
 import type { CampaignClient } from '../client.ts'
+import { readOptions } from '../errors/read-options.ts'
 import { mustBeBoolean, mustBeText, type OptionRules, optional } from '../shared/option-checks.ts'
-import { issuesOfClient, readOptions } from './arguments.ts'
+import { issuesOfClient } from './arguments.ts'
 import type { AwardRow } from './rows.ts'
 import type { Confirmation } from './verdict.ts'
 

@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { CampaignClient } from '../client.ts'
 import type { GetUserProgressRequest, UserProgress } from '../endpoints/get-user-progress.ts'
 import { type CampaignError, UnexpectedResponseError } from '../errors/client-errors.ts'
+import { readOptions } from '../errors/read-options.ts'
 import { onAbort } from '../shared/abort.ts'
 import { mustBeFunction, mustBeSignal, type OptionRules, optional } from '../shared/option-checks.ts'
 import { isRecord } from '../shared/type-checks.ts'
@@ -13,7 +14,7 @@ import {
   issuesOfList,
   mustBeConcurrency,
   mustBePatience,
-  readOptions,
+  requireArguments,
 } from './arguments.ts'
 import { type CallOutcome, DONE, type Outage, outcomeOf, Pacer } from './pacing.ts'
 import { ProgressReporter } from './report.ts'
@@ -90,8 +91,9 @@ export interface ReadingProgress {
  * @param users - any iterable or async iterable of objects with `account`, `platform` and `pid`. It is read on demand. The
  *   `user` of each element is the same object, so it can have more fields, such as your own ID
  * @param options - the concurrency, a signal and a progress callback
- * @throws InvalidRequestError when an argument is wrong: users that can't be iterated, an unknown option. The iteration
- *   throws the other errors, after the results of the calls in flight
+ * @throws ConfigurationError when an option is wrong or misspelt
+ * @throws InvalidRequestError when an argument is wrong, such as users that can't be iterated. The iteration throws the
+ *   other errors, after the results of the calls in flight
  * @throws UnauthorizedError | AccessTokenError | ConfigurationError when all calls would fail
  * @throws NetworkError | TimeoutError when the service does not respond for `patienceMs`
  * @throws RateLimitError when the service still responds with 429 after 30 pauses, or its `Retry-After` is more than 15 minutes
@@ -109,10 +111,8 @@ export function readProgress<User extends GetUserProgressRequest>(
   users: Rows<User>,
   options: ReadProgressOptions = {},
 ): AsyncGenerator<ProgressReading<User>, void, undefined> {
-  const own = readOptions('readProgress', options, OPTIONS, [
-    ...issuesOfClient(client, 'getUserProgress'),
-    ...issuesOfList('users', users),
-  ])
+  const own = readOptions('readProgress', options, OPTIONS)
+  requireArguments('readProgress', [...issuesOfClient(client, 'getUserProgress'), ...issuesOfList('users', users)])
   return new ProgressReader(client, users, own).read()
 }
 
@@ -150,7 +150,8 @@ class ProgressReader<User extends GetUserProgressRequest> {
     this.#concurrency = concurrency
     this.#signal = signal
     this.#pacer = new Pacer({ concurrency, patienceMs, stopRun: (_, cause) => this.#fail(cause) })
-    this.#users = readList(users, (user) => ({ user, retries: 0 }), this.#stopping.signal)
+    const caller = { operation: 'readProgress', argument: 'users' }
+    this.#users = readList(users, (user) => ({ user, retries: 0 }), this.#stopping.signal, caller)
     this.#total = lengthOf(users)
     this.#progress = new ProgressReporter(onProgress, () => ({
       users: this.#taken,
@@ -248,7 +249,7 @@ class ProgressReader<User extends GetUserProgressRequest> {
   async #call(user: User): Promise<{ outcome?: CallOutcome; progress?: UserProgress }> {
     if (this.#failure !== undefined) return {}
     try {
-      // The client's error for a user that is not an object is better than a TypeError.
+      // The client's error for a user that is not an object is better than one about `undefined`.
       const request = isRecord(user) ? { account: user.account, platform: user.platform, pid: user.pid } : user
       const progress = await this.#client.getUserProgress(request as User, { signal: this.#aborting.signal })
       return { outcome: DONE, progress }

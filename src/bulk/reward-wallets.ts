@@ -1,10 +1,11 @@
 import type { CampaignClient } from '../client.ts'
 import { ConfigurationError } from '../errors/client-errors.ts'
+import { readOptions } from '../errors/read-options.ts'
 import type { AwardReport } from '../schemas/award-report.ts'
 import { type ClientTarget, clientInternals } from '../shared/client-internals.ts'
 import { LEDGER } from '../shared/ledger-key.ts'
 import { mustBeBoolean, mustBeFunction, mustBeSignal, type OptionRules, optional } from '../shared/option-checks.ts'
-import { issuesOfClient, issuesOfList, mustBeConcurrency, mustBePatience, readOptions } from './arguments.ts'
+import { issuesOfClient, issuesOfList, mustBeConcurrency, mustBePatience, requireArguments } from './arguments.ts'
 import { type LedgerSession, mustBeLedger } from './ledger/ledger.ts'
 import { RunReport } from './report.ts'
 import type { AwardRow, Rows } from './rows.ts'
@@ -43,8 +44,8 @@ const OPTIONS: OptionRules<RewardWalletsOptions> = {
  * @param rows - the awards: any iterable or async iterable. It is read only as fast as the awards are sent
  * @param options - the ledger, the concurrency and callbacks
  * @returns the number of rows per verdict, and the problems. If `complete` is false, run the list again
- * @throws InvalidRequestError when an argument is wrong: no ledger, rows that can't be iterated, an unknown option
- * @throws ConfigurationError when the ledger can't be used: it belongs to another run, service, token or version, it is
+ * @throws InvalidRequestError when an argument is wrong: a client without `rewardWallet`, rows that can't be iterated
+ * @throws ConfigurationError when an option is wrong or misspelt, or the ledger can't be used: it belongs to another run, service, token or version, it is
  *   damaged or not writable, or another run is using it
  * @throws AwardRunStoppedError when the run stopped before its last row, for instance after an abort, a 401, twenty equal
  *   refusals before any success, an error of the ledger or the list, or because the service can't be reached. The `report`
@@ -61,10 +62,8 @@ export async function rewardWallets(
   rows: Rows<AwardRow>,
   options: RewardWalletsOptions,
 ): Promise<AwardReport> {
-  const own = readOptions('rewardWallets', options, OPTIONS, [
-    ...issuesOfClient(client, 'rewardWallet'),
-    ...issuesOfList('rows', rows),
-  ])
+  const own = readOptions('rewardWallets', options, OPTIONS)
+  requireArguments('rewardWallets', [...issuesOfClient(client, 'rewardWallet'), ...issuesOfList('rows', rows)])
   const { ledger, signal } = own
   const report = new RunReport()
   let target: ClientTarget | undefined

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import * as z from 'zod/mini'
 import { type RewardWalletRequest, rewardWalletRequest } from '../endpoints/reward-wallet.ts'
+import { invalidRequestError } from '../errors/invalid-request-error.ts'
 import { copyOfFields, validate } from '../schemas/validate.ts'
 import { onAbort } from '../shared/abort.ts'
 import type { ClientInternals } from '../shared/client-internals.ts'
@@ -76,12 +77,14 @@ const MAX_BLOCK_MS = 10
  * `return` of the list, and waits for it.
  *
  * @param read - converts an item before the next item is read
+ * @param caller - the function and its argument, for the error of a malformed list
  * @throws the error of the list
  */
 export async function* readList<Item, Result>(
   list: Rows<Item>,
   read: (item: Item) => Result,
   stopped: AbortSignal,
+  caller: { readonly operation: string; readonly argument: string },
 ): AsyncGenerator<Result, void> {
   if (stopped.aborted) return
   const iterator = Symbol.asyncIterator in list ? list[Symbol.asyncIterator]() : list[Symbol.iterator]()
@@ -104,8 +107,10 @@ export async function* readList<Item, Result>(
         void (async () => iterator.return?.())().catch(() => undefined)
         return
       }
-      if (typeof result !== 'object')
-        throw new TypeError(`next() of the list must return an object, got ${typeName(result)}`)
+      if (typeof result !== 'object') {
+        const message = `must have a next() that returns objects, got ${typeName(result)}`
+        throw invalidRequestError(caller.operation, [{ path: [caller.argument], message }])
+      }
       if (result.done) return
       canReturn = true
       yield read(result.value)

@@ -188,7 +188,7 @@ export class Run {
   async *#read(list: Rows<AwardRow>): AsyncGenerator<IndexedRow, void> {
     const client = clientInternals(this.#client)
     const read = (row: unknown): IndexedRow => ({ index: this.#report.rows++, ...checkRow(row, client) })
-    yield* readList(list, read, this.#stopping.signal)
+    yield* readList(list, read, this.#stopping.signal, { operation: 'rewardWallets', argument: 'rows' })
     if (!this.#stopping.signal.aborted) this.#total = this.#report.rows
   }
 

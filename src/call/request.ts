@@ -4,7 +4,7 @@ import { invalidRequestError } from '../errors/invalid-request-error.ts'
 import type { CallOptions, WriteGuard } from '../options.ts'
 import { copyOfFields, validate } from '../schemas/validate.ts'
 import { type ClientSettings, lowerCaseNames } from '../settings/client-settings.ts'
-import { CALL, hasEntries } from '../settings/option-rules.ts'
+import { CALL } from '../settings/option-rules.ts'
 import { warnOfShortSecret } from '../settings/secrets.ts'
 import { copyOfOptions, isSignal, type OptionIssue, optionIssues } from '../shared/option-checks.ts'
 import { isRecord } from '../shared/type-checks.ts'
@@ -35,7 +35,7 @@ export function prepareRequest(
   options: CallOptions | undefined,
   client: ClientSettings,
 ): PreparedRequest {
-  const issues: Issue[] = []
+  const issues: OptionIssue[] = []
   const validated = validate<object>(endpoint.request, copyOfFields(endpoint.request, argument))
   if (!validated.ok) issues.push(...validated.issues)
   const settings = callSettings(client, options, issues)
@@ -84,10 +84,11 @@ export interface CallSettings {
 }
 
 /** Checks the options of a call. Adds their issues to `issues`. */
-function callSettings(client: ClientSettings, options: CallOptions | undefined, issues: Issue[]): CallSettings {
-  const own = options === undefined ? {} : copyOfCallOptions(options)
-  const ownIssues = options === undefined ? [] : callIssues(own)
-  for (const { path, message } of ownIssues) issues.push({ path: ['options', ...path], message })
+function callSettings(client: ClientSettings, options: CallOptions | undefined, issues: OptionIssue[]): CallSettings {
+  // A signal has no enumerable fields: its copy would be an empty options object.
+  const own = options === undefined ? {} : isSignal(options) ? options : copyOfOptions(options, CALL)
+  const ownIssues = callIssues(own)
+  issues.push(...ownIssues.map((issue) => ({ ...issue, path: ['options', ...issue.path] })))
   const { signal, timeoutMs, totalTimeoutMs, maxRetries, headers, query } = ownIssues.length === 0 ? own : {}
   return {
     signal,
@@ -96,18 +97,6 @@ function callSettings(client: ClientSettings, options: CallOptions | undefined, 
     maxRetries: maxRetries ?? client.maxRetries,
     headers: headers === undefined ? client.headers : { ...client.headers, ...lowerCaseNames(headers) },
     query: query && textsOf(query),
-  }
-}
-
-function copyOfCallOptions(options: CallOptions): CallOptions {
-  // A signal has no enumerable fields: its copy would be an empty options object.
-  if (!isRecord(options) || isSignal(options)) return options
-  const copy = copyOfOptions(options, CALL)
-  const { headers, query } = copy
-  return {
-    ...copy,
-    ...(hasEntries(headers) && { headers: { ...headers } }),
-    ...(hasEntries(query) && { query: { ...query } }),
   }
 }
 

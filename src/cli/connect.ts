@@ -1,7 +1,15 @@
 import { CampaignClient, ConfigurationError } from 'campaign-client'
 import { accessTokenOf, allowedCampaignsOf, baseUrlOf, isReadOnly, refuseExpiredToken } from './environment.ts'
-import { usageFailure, withoutDocsPath } from './failure.ts'
+import { issuesText, usageFailure } from './failure.ts'
 import { proxyAgentFor } from './proxy.ts'
+
+/** The user knows variables and flags, not the client's options. */
+const SETTINGS = {
+  baseUrl: 'CAMPAIGN_BASE_URL',
+  accessToken: 'CAMPAIGN_ACCESS_TOKEN',
+  guard: 'CAMPAIGN_ALLOWED_CAMPAIGNS',
+  webhookRegistrationPath: '--registration-path',
+}
 
 /**
  * Creates a client from the environment. CAMPAIGN_ALLOWED_CAMPAIGNS becomes the client's `guard`.
@@ -24,13 +32,6 @@ export async function connect(env: NodeJS.ProcessEnv, webhookRegistrationPath?: 
     return new CampaignClient({ baseUrl, accessToken, guard, transport, webhookRegistrationPath })
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error
-    // The user knows variables and flags, not the client's options.
-    const message = withoutDocsPath(error.message)
-      .replace(/^CampaignClient: /, '')
-      .replace(/; allowInsecureHttp: true accepts it|; pass query with a call|, or a function\b/g, '')
-      .replace(/\bbaseUrl\b/g, 'CAMPAIGN_BASE_URL')
-      .replace(/\baccessToken\b/g, 'CAMPAIGN_ACCESS_TOKEN')
-      .replace(/\bwebhookRegistrationPath\b/g, '--registration-path')
-    throw usageFailure(message)
+    throw usageFailure(issuesText(error.issues, SETTINGS))
   }
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { ConfigurationError } from 'campaign-client'
 import {
   type CampaignService,
   type CampaignServiceOptions,
@@ -19,7 +20,7 @@ import { DELIVERY_DELAYS_MS } from '../shared/delivery-schedule.ts'
 import { isLoopback } from '../shared/hosts-and-ports.ts'
 import type { Command, Context } from './command.ts'
 import { webhookSecretOf } from './environment.ts'
-import { EXIT, type ExitCode, listenFailure, usageFailure } from './failure.ts'
+import { EXIT, type ExitCode, issuesText, listenFailure, usageFailure } from './failure.ts'
 import { inputName, readJsonObject } from './files.ts'
 import { hostName, httpUrl, port, RepeatableOption } from './flags.ts'
 import { bold, dim, green, type Output, red, yellow } from './output.ts'
@@ -160,9 +161,8 @@ function withSeedFailure(file: string | undefined, create: () => CampaignService
   try {
     return create()
   } catch (error) {
-    if (file === undefined || !(error instanceof TypeError || error instanceof RangeError)) throw error
-    const problem = error.message.replace(/^createCampaignService: /, '')
-    throw usageFailure(`the seed in ${inputName(file)} is not valid: ${problem}`)
+    if (file === undefined || !(error instanceof ConfigurationError)) throw error
+    throw usageFailure(`the seed in ${inputName(file)} is not valid: ${issuesText(error.issues)}`)
   }
 }
 

@@ -12,7 +12,7 @@ export function baseUrlOf({ CAMPAIGN_BASE_URL: given }: NodeJS.ProcessEnv): stri
   )
 }
 
-/** Returns the base URL without a trailing slash. @throws TypeError when it is not a URL */
+/** Returns the base URL without a trailing slash. It must be a URL. */
 export const normalBaseUrlOf = (env: NodeJS.ProcessEnv): string => new URL(baseUrlOf(env)).href.replace(/\/+$/, '')
 
 /** Returns the token, or a function that reads the token file. Another program may renew the token in the file. */

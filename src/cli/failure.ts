@@ -1,3 +1,5 @@
+import type { Issue } from 'campaign-client'
+import { describeAt } from '../shared/issue.ts'
 import { proxyUrlFor } from './proxy-url.ts'
 
 /** The exit codes of the command: part of its public contract. docs/command.md lists them. */
@@ -49,6 +51,14 @@ export class CommandFailure extends Error {
 /** The failure for wrong flags, files or environment: nothing was sent. */
 export const usageFailure = (message: string, advice?: string): CommandFailure =>
   new CommandFailure(EXIT.usage, 'usage', message, { advice })
+
+/** Describes wrong options. @param names - the variables and flags that the user knows, by option */
+export const issuesText = (issues: readonly Issue[], names: Readonly<Record<string, string>> = {}): string =>
+  issues
+    .map(({ path: [option = '', ...inner], message }) =>
+      describeAt([names[option] ?? option, ...inner].join('.'), message),
+    )
+    .join('; ')
 
 /** The failure for a port or host that cannot be used. */
 export function listenFailure({ code, message }: NodeJS.ErrnoException, port: number, host: string): CommandFailure {

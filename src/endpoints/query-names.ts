@@ -1,4 +1,4 @@
-import { dictionary, nested, type OptionRule, optional } from '../shared/option-checks.ts'
+import { dictionary, nested, type OptionRule, optional, withCopy } from '../shared/option-checks.ts'
 import { isWellFormed } from '../shared/text.ts'
 import { type AnyEndpoint, endpoints, type OpenQueryOperation, type OperationName, type RequestOf } from './index.ts'
 
@@ -24,17 +24,17 @@ function namesOf(renamable: readonly string[]): OptionRule {
     const isUsable = typeof name === 'string' && name !== '' && isWellFormed(name)
     return isUsable ? undefined : 'must be a non-empty string without a lone surrogate'
   })
-  return (value) => {
+  return withCopy((value) => {
     const problems = findProblems(value)
     if (problems !== undefined && problems.length > 0) return problems
     const names = value as Readonly<Record<string, string>>
     const sent = new Set(renamable.map((argument) => names[argument] ?? argument))
     return sent.size < renamable.length ? 'gives two arguments the same name' : undefined
-  }
+  }, findProblems.copy)
 }
 
-/** Returns a copy of the checked option: the query names of each operation, by argument. */
+/** Returns the query names of each operation, by argument. */
 export const readQueryNames = (
   queryNames: QueryNames = {},
 ): ReadonlyMap<OperationName, Readonly<Record<string, string>>> =>
-  new Map(Object.entries(queryNames).map(([operation, names]) => [operation as OperationName, { ...names }]))
+  new Map(Object.entries(queryNames).map(([operation, names = {}]) => [operation as OperationName, names]))

@@ -9,7 +9,7 @@ const BASE = 'https://base.invalid/v/'
 export const mustBeRegistrationPath: OptionRule = (value) => {
   const path = typeof value === 'string' ? readRegistrationPath(value) : ''
   if (path === '' || /[?#\\]/.test(path) || !URL.canParse(path, BASE) || new URL(path, BASE).href !== BASE + path) {
-    return 'must be a path below baseUrl such as "webhooks", without query or fragment'
+    return 'must be a path below the base URL such as "webhooks", without query or fragment'
   }
   return catalogue.some((other) => other.method === 'POST' && other.path === path)
     ? 'must not be the path of another operation'

@@ -20,6 +20,7 @@ export function withCause(message: string, cause: unknown): string {
 export class AwardRunStoppedError extends CampaignError {
   /** @internal */
   static override readonly brand: string = 'AwardRunStoppedError'
+  declare readonly code: 'award_run_stopped'
   /** The report of the run until it stopped. */
   readonly report: AwardReport
   /** The error of a call, of the ledger or of the list, or the reason of the caller's signal. */
@@ -47,6 +48,7 @@ export type UnsettledReason = 'busy' | 'indeterminate' | 'rate_limited' | 'not_s
 export class AwardUnsettledError extends CampaignError {
   /** @internal */
   static override readonly brand: string = 'AwardUnsettledError'
+  declare readonly code: 'award_unsettled'
   /** Why the award has no verdict. */
   readonly reason: UnsettledReason
   /** The time until the earliest retry, in milliseconds, if known. */

@@ -220,12 +220,19 @@ export class AccessTokenError extends CampaignError {
   }
 }
 
-/** An option is wrong. Nothing was sent. */
+/** An option is wrong or misspelt, or cannot be used, such as a ledger in use. Nothing was sent. */
 export class ConfigurationError extends CampaignError {
   /** @internal */
   static override readonly brand: string = 'ConfigurationError'
   declare readonly code: 'configuration'
-  constructor(message: string, init: ErrorContext = {}) {
+  /** The first 20 wrong options, with their paths. They contain no values of secrets. Empty if no single option is wrong. */
+  readonly issues: readonly Issue[]
+  /** The number of further issues. Absent if `issues` is complete. */
+  declare readonly moreIssues?: number
+  constructor(message: string, init: ErrorContext & Partial<IssuesInit> = {}) {
     super(message, { ...init, code: 'configuration' })
+    const { issues, moreIssues } = capped(init.issues, init.moreIssues)
+    this.issues = issues
+    if (moreIssues > 0) this.moreIssues = moreIssues
   }
 }

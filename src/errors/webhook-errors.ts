@@ -96,6 +96,8 @@ export class DiscardEvent extends CampaignError {
   /** @internal */
   static override readonly brand: string = 'DiscardEvent'
 
+  declare readonly code: 'discard_event'
+
   /**
    * @param reason - for your logs; not sent to the service
    * @param options - `cause`: the original error

@@ -1,6 +1,6 @@
 import { readQueryNames } from '../endpoints/query-names.ts'
 import { readRegistrationPath } from '../endpoints/registration-path.ts'
-import { ConfigurationError } from '../errors/client-errors.ts'
+import { refuseOptions } from '../errors/read-options.ts'
 import type {
   AccessTokenSource,
   CampaignClientOptions,
@@ -10,10 +10,10 @@ import type {
   RetryDelay,
   WriteGuard,
 } from '../options.ts'
-import { copyOfOptions, optionIssues, refuse } from '../shared/option-checks.ts'
+import { copyOfOptions, optionIssues } from '../shared/option-checks.ts'
 import { isRecord } from '../shared/type-checks.ts'
 import { baseUrlIssues } from './base-url.ts'
-import { CLIENT, DERIVED, GUARD, HOOKS, hasEntries, LIMITS } from './option-rules.ts'
+import { CLIENT, DERIVED } from './option-rules.ts'
 import { bearerToken } from './secrets.ts'
 
 /** The checked options of a client, including defaults. */
@@ -39,60 +39,21 @@ export interface ClientSettings {
   readonly guard: WriteGuard
 }
 
-/** Copies the options of a client. It reads each field once and binds hooks to their object. */
-export function copyOfClientOptions(options: CampaignClientOptions): CampaignClientOptions {
-  const copy = copyOfOptions(options, CLIENT)
-  return isRecord(copy) ? copyOfFields(copy) : copy
-}
-
-function copyOfFields<Options extends CampaignClientOptions | DerivedClientOptions>(copy: Options): Options {
-  const { baseUrl, headers, queryNames, hooks, guard, limits } = copy as CampaignClientOptions
-  const guardCopy = copyOfOptions(guard, GUARD)
-  return {
-    ...copy,
-    ...(baseUrl instanceof URL && { baseUrl: baseUrl.href }),
-    ...(hasEntries(headers) && { headers: { ...headers } }),
-    ...(isRecord(queryNames) && { queryNames: copyOfQueryNames(queryNames) }),
-    ...(isRecord(hooks) && { hooks: boundHooks(hooks) }),
-    ...(isRecord(guardCopy) && { guard: { ...guardCopy, campaigns: copyOfList(guardCopy.campaigns) } }),
-    ...(limits !== undefined && { limits: copyOfOptions(limits, LIMITS) }),
+/** Copies the options of a client and checks the copy. @throws ConfigurationError with all wrong options */
+export function readClientOptions(options: CampaignClientOptions): CampaignClientOptions {
+  const own = copyOfOptions(options, CLIENT)
+  const issues = optionIssues(own, CLIENT)
+  const isWrong = (name: string): boolean => issues.some(({ path }) => path[0] === name)
+  if (own?.fetch !== undefined && own.transport !== undefined) {
+    issues.push({ path: ['transport'], message: 'replaces fetch', advice: 'pass one of them' })
   }
+  if (isRecord(own) && !isWrong('baseUrl') && !isWrong('transport')) issues.push(...baseUrlIssues(own))
+  refuseOptions('CampaignClient', issues)
+  return own
 }
 
-const copyOfList = <List>(list: List): List => (Array.isArray(list) ? (Array.from(list) as List) : list)
-
-const copyOfQueryNames = (queryNames: object): object =>
-  Object.fromEntries(
-    Object.entries(queryNames).map(([operation, names]) => [operation, isRecord(names) ? { ...names } : names]),
-  )
-
-/**
- * Binds hooks to their object. Keeps the unknown fields of a plain object, so that the rules report misspelt names. Omits the
- * unknown fields of a class instance.
- */
-function boundHooks(hooks: Record<string, unknown>): object {
-  const prototype: unknown = Object.getPrototypeOf(hooks)
-  const isInstance = prototype !== null && Object.getPrototypeOf(prototype) !== null
-  const names = new Set([...(isInstance ? [] : Object.keys(hooks)), ...Object.keys(HOOKS)])
-  const bind = (hook: unknown): unknown => (typeof hook === 'function' ? hook.bind(hooks) : hook)
-  return Object.fromEntries([...names].map((name) => [name, bind(hooks[name])]))
-}
-
-/**
- * Checks the options of a client and fills in the defaults.
- *
- * @param options - the result of {@link copyOfClientOptions}
- * @throws ConfigurationError when an option is wrong
- */
+/** Fills in the defaults. @param options - the result of {@link readClientOptions} */
 export function clientSettings(options: CampaignClientOptions): ClientSettings {
-  if (!isRecord(options)) throw new ConfigurationError('CampaignClient takes an object with baseUrl and accessToken')
-  refuse('CampaignClient', optionIssues(options, CLIENT), ConfigurationError)
-  const issues = baseUrlIssues(options)
-  if (options.fetch !== undefined && options.transport !== undefined) {
-    issues.push({ path: ['transport'], message: 'replaces fetch; pass one of them' })
-  }
-  refuse('CampaignClient', issues, ConfigurationError)
-
   const { href } = new URL(options.baseUrl)
   const { accessToken, webhookRegistrationPath } = options
   return {
@@ -124,18 +85,17 @@ export function derivedOptions(
   parent: CampaignClientOptions,
   options: DerivedClientOptions,
 ): { readonly options: CampaignClientOptions; readonly hasOwnToken: boolean } {
-  const copy = copyOfOptions(options, DERIVED)
-  const differences = isRecord(copy) ? copyOfFields(copy) : copy
-  const issues = optionIssues(differences, DERIVED)
-  if (differences?.baseUrl !== undefined && differences.accessToken === undefined) {
+  const own = copyOfOptions(options, DERIVED)
+  const issues = optionIssues(own, DERIVED)
+  if (own?.baseUrl !== undefined && own.accessToken === undefined) {
     const message = 'needs its own accessToken, so that the token of the parent is not sent to another base URL'
     issues.push({ path: ['baseUrl'], message })
   }
-  refuse('CampaignClient.with', issues, ConfigurationError)
-  const given = Object.fromEntries(Object.entries(differences).filter(([, value]) => value !== undefined))
+  refuseOptions('CampaignClient.with', issues)
+  const given = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined))
   return {
-    options: { ...parent, ...given, guard: narrowed(parent.guard, differences.guard) },
-    hasOwnToken: differences.accessToken !== undefined,
+    options: { ...parent, ...given, guard: narrowed(parent.guard, own.guard) },
+    hasOwnToken: own.accessToken !== undefined,
   }
 }
 

@@ -22,6 +22,7 @@ import {
   optional,
   positive,
   wholeNumber,
+  withCopy,
   within,
 } from '../shared/option-checks.ts'
 import { isWellFormed } from '../shared/text.ts'
@@ -49,8 +50,12 @@ const eachHeader = dictionary((content, name) => {
 export const hasEntries = <Value>(value: Value): value is Value & object =>
   isRecord(value) && !(Symbol.iterator in value)
 
-const mustBeHeaders: OptionRule = (value) =>
-  hasEntries(value) ? eachHeader(value) : 'must be a plain object of header names and values'
+const copyOfEntries = (value: unknown): unknown => (hasEntries(value) ? { ...value } : value)
+
+const mustBeHeaders = withCopy(
+  (value) => (hasEntries(value) ? eachHeader(value) : 'must be a plain object of header names and values'),
+  copyOfEntries,
+)
 
 const eachParameter = dictionary((content, name) => {
   if (content === undefined) return undefined
@@ -59,18 +64,21 @@ const eachParameter = dictionary((content, name) => {
   return isWellFormed(`${name} ${content}`) ? undefined : 'must not contain a lone surrogate'
 })
 
-const mustBeQuery: OptionRule = (value) =>
-  hasEntries(value) ? eachParameter(value) : 'must be a plain object of parameter names and values'
+const mustBeQuery = withCopy(
+  (value) => (hasEntries(value) ? eachParameter(value) : 'must be a plain object of parameter names and values'),
+  copyOfEntries,
+)
 
 const mustBeAccessToken: OptionRule = (value) => {
   if (typeof value === 'function' || bearerToken(value) !== undefined) return undefined
-  const unset =
-    value === undefined ? '; got undefined. Is it set?' : value === '' ? '; got an empty value. Is it set?' : ''
-  return `${TOKEN_RULE}, or a function${unset}`
+  const unset = value === undefined ? 'undefined' : value === '' ? 'an empty value' : undefined
+  const advice = 'a function may return the token'
+  if (unset === undefined) return [{ path: [], message: TOKEN_RULE, advice }]
+  return [{ path: [], message: `${TOKEN_RULE}, got ${unset}. Is it set?`, advice }]
 }
 
 const hook = optional(mustBeFunction)
-export const HOOKS: OptionRules<ClientHooks> = {
+const HOOKS: OptionRules<ClientHooks> = {
   onRequest: hook,
   onResponse: hook,
   onRetry: hook,
@@ -78,7 +86,23 @@ export const HOOKS: OptionRules<ClientHooks> = {
   onEnd: hook,
 }
 
-export const LIMITS: OptionRules<RequestLimits> = {
+/**
+ * Binds hooks to their object. Keeps the unknown names of a plain object, so that the rules report misspelt names. Omits the
+ * unknown names of a class instance.
+ */
+function boundHooks(hooks: unknown): unknown {
+  if (!isRecord(hooks)) return hooks
+  const prototype: unknown = Object.getPrototypeOf(hooks)
+  const isInstance = prototype !== null && Object.getPrototypeOf(prototype) !== null
+  const unknown = isInstance ? [] : Object.keys(hooks).filter((name) => !Object.hasOwn(HOOKS, name))
+  const bind = (hook: unknown): unknown => (typeof hook === 'function' ? hook.bind(hooks) : hook)
+  return Object.fromEntries([
+    ...unknown.map((name) => [name, undefined]),
+    ...Object.keys(HOOKS).map((name) => [name, bind(hooks[name])]),
+  ])
+}
+
+const LIMITS: OptionRules<RequestLimits> = {
   maxConcurrency: optional(wholeNumber(1)),
   requestsPerSecond: optional(positive('requests', 1_000_000)),
 }
@@ -89,7 +113,7 @@ const mustBeCampaigns: OptionRule = (value) =>
     ? undefined
     : 'must be a list of campaign IDs'
 
-export const GUARD: OptionRules<WriteGuard> = {
+const GUARD: OptionRules<WriteGuard> = {
   campaigns: optional(mustBeCampaigns),
   maxXpPerAward: optional(within('XP', 0, Number.MAX_VALUE)),
 }
@@ -108,7 +132,7 @@ const OVERRIDABLE = {
   totalTimeoutMs: optional(milliseconds),
   maxRetries: optional(wholeNumber(0)),
   headers: optional(mustBeHeaders),
-  hooks: optional(nested(HOOKS)),
+  hooks: optional(withCopy(nested(HOOKS), boundHooks)),
   retryDelayMs: optional(mustBeFunction),
   guard: optional(nested(GUARD)),
 }

@@ -1,104 +1,112 @@
-import { describeAt, type Issue } from './issue.ts'
+import { capped, describeAt, describeIssues, type Issue, MAX_ISSUES } from './issue.ts'
 import { MAX_TIMER_MS } from './timers.ts'
-import { hasMethod, isRecord, typeName } from './type-checks.ts'
+import { hasMethod, isRecord, isUint8Array, typeName } from './type-checks.ts'
 
 /** An issue of an option object. */
 export interface OptionIssue extends Issue {
-  /** Whether the value is a number out of range. */
-  readonly isRange?: boolean
+  /** What to do, for the message of the error. `issues` of the error do not contain it. */
+  readonly advice?: string
 }
 
-/** Checks the value of an option. Returns a message about the value, or the issues inside it; `undefined` if it is valid. */
-export type OptionRule = (value: unknown) => string | readonly OptionIssue[] | undefined
+/** Checks the value of an option. */
+export interface OptionRule {
+  /** Returns a message about the value, or the issues inside it; `undefined` if it is valid. */
+  (value: unknown): string | readonly OptionIssue[] | undefined
+  /** Copies the value before it is checked, if it is an object with options or entries. */
+  readonly copy?: ((value: unknown) => unknown) | undefined
+}
 
 /** A rule for every option of a type. The compiler reports an option without a rule. */
 export type OptionRules<Options> = { readonly [Name in keyof Options]-?: OptionRule }
+
+type AnyRules = Readonly<Record<string, OptionRule>>
+
+/** Adds the copy of a value to its rule. */
+export const withCopy = (rule: OptionRule, copy: OptionRule['copy']): OptionRule =>
+  Object.assign((value: unknown) => rule(value), { copy })
 
 /**
  * Checks an option object. An unknown name is an issue even if its value is `undefined`, because a misspelt option would
  * silently have no effect.
  */
-export function optionIssues(options: unknown, rules: Readonly<Record<string, OptionRule>>): OptionIssue[] {
+export function optionIssues(options: unknown, rules: AnyRules): OptionIssue[] {
   if (!isRecord(options)) return [{ path: [], message: `must be an object, got ${typeName(options)}` }]
   const known = Object.keys(rules)
   const unknown = Object.keys(options)
     .filter((name) => !Object.hasOwn(rules, name))
-    .map((name) => ({ path: [name], message: `is not an option; the options are ${known.join(', ')}` }))
+    // The first issue lists the options.
+    .map((name, index) => ({ path: [name], message: index === 0 ? notAnOption(known) : NOT_AN_OPTION }))
   return [...unknown, ...known.flatMap((name) => issuesAt(name, rules[name]?.(options[name])))]
 }
 
+export const NOT_AN_OPTION = 'is not an option'
+
+export const notAnOption = (known: readonly string[]): string => `${NOT_AN_OPTION}; the options are ${known.join(', ')}`
+
 /**
- * Copies an option object, inherited options included. It reads each option once, so that a getter or a later change cannot
- * replace a checked value. It returns a value that is not an object unchanged.
+ * Copies an option object, inherited options included. It reads each option once, by its name, so that a getter or a later
+ * change cannot replace a checked value. It returns a value that is not an object unchanged.
  */
 export function copyOfOptions<Options>(options: Options, rules: OptionRules<NonNullable<Options>>): Options {
-  if (!isRecord(options)) return options
-  const names = new Set([...Object.keys(options), ...Object.keys(rules)])
-  return Object.fromEntries([...names].map((name) => [name, options[name]])) as Options
+  return isRecord(options) ? (copyOfNamed(options, rules as AnyRules) as Options) : options
 }
 
-function issuesAt(name: string, found: ReturnType<OptionRule>): OptionIssue[] {
+function copyOfNamed(options: Readonly<Record<string, unknown>>, rules: AnyRules): Record<string, unknown> {
+  const unknown = Object.keys(options).filter((name) => !Object.hasOwn(rules, name))
+  return Object.fromEntries([
+    ...unknown.map((name) => [name, undefined]),
+    ...Object.entries(rules).map(([name, rule]) => [name, (rule.copy ?? copyOfValue)(options[name])]),
+  ])
+}
+
+/** Copies bytes and lists. Other objects stay references: functions, signals, agents, transports, stores, databases. */
+export const copyOfValue = (value: unknown): unknown =>
+  Array.isArray(value) ? Array.from(value, copyOfBytes) : copyOfBytes(value)
+
+const copyOfBytes = (value: unknown): unknown => (isUint8Array(value) ? new Uint8Array(value) : value)
+
+/** Adds the name of an option to the issues of its value. */
+export function issuesAt(name: string, found: ReturnType<OptionRule>): OptionIssue[] {
   if (found === undefined) return []
   if (typeof found === 'string') return [{ path: [name], message: found }]
   return found.map((issue) => ({ ...issue, path: [name, ...issue.path] }))
 }
 
-/** Describes issues in one line: `timeoutMs must be …; hooks.onRetry must be a function`. */
-export function describeOptionIssues(issues: readonly OptionIssue[]): string {
-  const listed = new Set<string>()
-  const parts = issues.map(({ path, message }) => {
-    // Several misspelt names list the options of their object once.
-    const text = message.replace(/; the options are .*$/, (list) => (listed.size < listed.add(list).size ? list : ''))
-    return path.length > 0 ? describeAt(path.join('.'), text) : text
-  })
-  return parts.join('; ')
-}
-
-type ErrorClass = new (message: string) => Error
-
 /**
- * Throws if there is an issue.
+ * Describes issues in one line: `timeoutMs must be …; hooks.onRetry must be a function`.
  *
- * @param Refusal - the class of the error. Default: `RangeError` if all issues are numbers out of range, otherwise
- *   `TypeError`
+ * @param root - stands for an empty path
  */
-export function refuse(where: string, issues: readonly OptionIssue[], Refusal?: ErrorClass): void {
-  if (issues.length === 0) return
-  const Default = issues.every(({ isRange }) => isRange) ? RangeError : TypeError
-  throw new (Refusal ?? Default)(`${where}: ${describeOptionIssues(issues)}`)
-}
+export const describeOptionIssues = (issues: readonly OptionIssue[], root: string): string =>
+  describeIssues(capped(issues), MAX_ISSUES, ({ path, message, advice }) => {
+    const text = describeAt(path.join('.') || root, message)
+    return advice === undefined ? text : `${text}; ${advice}`
+  })
 
-/** Copies an option object and checks the copy. @throws as {@link refuse} */
-export function readOptions<Options>(
-  where: string,
-  options: Options,
-  rules: OptionRules<NonNullable<Options>>,
-  Refusal?: ErrorClass,
-): Options {
-  const own = copyOfOptions(options, rules)
-  refuse(where, optionIssues(own, rules), Refusal)
-  return own
-}
+/** Returns the issues for the `issues` of an error. */
+export const withoutAdvice = (issues: readonly OptionIssue[]): Issue[] =>
+  issues.map(({ path, message }) => ({ path, message }))
 
 /** The rule for an option that may be `undefined`. */
-export const optional =
-  (rule: OptionRule): OptionRule =>
-  (value) =>
-    value === undefined ? undefined : rule(value)
+export const optional = (rule: OptionRule): OptionRule =>
+  withCopy((value) => (value === undefined ? undefined : rule(value)), rule.copy)
 
 /** The rule for an option object inside another option object. */
-export const nested =
-  (rules: Readonly<Record<string, OptionRule>>): OptionRule =>
-  (value) =>
-    optionIssues(value, rules)
+export const nested = (rules: AnyRules): OptionRule =>
+  withCopy(
+    (value) => optionIssues(value, rules),
+    (value) => (isRecord(value) ? copyOfNamed(value, rules) : value),
+  )
 
 /** The rule for an object with names that the caller chooses, such as headers. `rule` checks each entry. */
-export const dictionary =
-  (rule: (value: unknown, name: string) => string | undefined): OptionRule =>
-  (value) =>
-    isRecord(value)
-      ? Object.entries(value).flatMap(([name, content]) => issuesAt(name, rule(content, name)))
-      : `must be an object, got ${typeName(value)}`
+export const dictionary = (rule: (value: unknown, name: string) => string | undefined): OptionRule =>
+  withCopy(
+    (value) =>
+      isRecord(value)
+        ? Object.entries(value).flatMap(([name, content]) => issuesAt(name, rule(content, name)))
+        : `must be an object, got ${typeName(value)}`,
+    (value) => (isRecord(value) ? { ...value } : value),
+  )
 
 export const mustBeObject: OptionRule = (value) =>
   isRecord(value) ? undefined : `must be an object, got ${typeName(value)}`
@@ -183,7 +191,5 @@ export const wholeNumber =
         )
 
 /** Shows a number, but only the type of any other value, which may be a misplaced secret. */
-function outOfRange(value: unknown, expected: string): readonly OptionIssue[] {
-  const isRange = typeof value === 'number'
-  return [{ path: [], message: `${expected}, got ${isRange ? value : typeName(value)}`, isRange }]
-}
+const outOfRange = (value: unknown, expected: string): string =>
+  `${expected}, got ${typeof value === 'number' ? value : typeName(value)}`

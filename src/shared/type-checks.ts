@@ -26,3 +26,7 @@ export function typeName(value: unknown): string {
     return 'revoked proxy'
   }
 }
+
+/** Whether a value is a `Uint8Array` of any realm. `instanceof` fails for a value of another realm, as in some test runners. */
+export const isUint8Array = (value: unknown): value is Uint8Array =>
+  Reflect.get(Uint8Array.prototype, Symbol.toStringTag, value) === 'Uint8Array'

@@ -41,16 +41,15 @@ export interface CampaignService {
   /**
    * Serves the service with node:http, on loopback by default. Several servers may run at once.
    *
-   * Rejects with `TypeError` when an option is unknown or wrong, with `RangeError` when `port` is out of range, and with
-   * the system's error when the port is not available.
+   * Rejects with `ConfigurationError` when an option is wrong or misspelt, and with the system's error when the port is not
+   * available.
    */
   listen(options?: ListenOptions): Promise<ListeningService>
   /**
    * Makes future requests or webhook deliveries fail. Faults are queued: each request, or each attempt to deliver a
    * message, uses the first fault that matches it.
    *
-   * @throws TypeError when an option is unknown or wrong
-   * @throws RangeError when a number is out of range
+   * @throws ConfigurationError when an option is wrong or misspelt
    */
   fail(options: FaultOptions): FaultHandle
   /** The faults that are not used up, oldest first. */
@@ -65,7 +64,7 @@ export interface CampaignService {
    * pending deliveries to removed URLs.
    * See "Webhook registration" in docs/the-service.md.
    *
-   * @throws TypeError when an option is unknown or wrong
+   * @throws ConfigurationError when an option is wrong or misspelt
    */
   registerWebhook(options: WebhookOptions): WebhookRecord
   /** Removes a webhook and drops its pending deliveries. Returns whether the webhook existed. */
@@ -76,15 +75,14 @@ export interface CampaignService {
    * Sends an event to every matching webhook, signed if the webhook has a secret. The user's XP and progress do not
    * change. See "Webhooks" in docs/the-service.md.
    *
-   * @throws TypeError when an option is wrong, or names an unknown campaign, user, task or quest
-   * @throws RangeError when `xp` is not finite
+   * @throws ConfigurationError when an option is wrong, or names an unknown campaign, user, task or quest
    */
   emit(event: EmitOptions): EmittedMessage
   /**
    * Sends the `user_activity` message of the admin panel's Test button, once. Assumed: without retries, and without a
    * record in `deliveries`. See "Test tool" in docs/the-service.md.
    *
-   * Rejects with `TypeError` when an option is wrong, or names an unknown webhook, URL, campaign or user.
+   * Rejects with `ConfigurationError` when an option is wrong, or names an unknown webhook, URL, campaign or user.
    */
   testWebhook(options: TestWebhookOptions): Promise<TestWebhookResult>
   /**
@@ -98,7 +96,7 @@ export interface CampaignService {
    * description shows no redelivery.
    *
    * @param deliveryId - the `deliveryId` of one of `deliveries`, in any state
-   * @throws TypeError when the delivery is unknown, or its webhook no longer has the URL
+   * @throws ConfigurationError when the delivery is unknown, or its webhook no longer has the URL
    */
   redeliver(deliveryId: string): DeliveryRecord
   /** When the next retry of a delivery is due, in milliseconds since the epoch; `undefined` when none is waiting. */
@@ -110,7 +108,7 @@ export interface CampaignService {
    * dependencies are then complete, and sends the webhook messages. A completed task with `recurrence: 'once'` changes
    * nothing. Returns the user's entry.
    *
-   * @throws TypeError when an option is wrong, or names an unknown campaign, user or task, or a dependency is not completed
+   * @throws ConfigurationError when an option is wrong, or names an unknown campaign, user or task, or a dependency is not completed
    */
   completeTask(options: CompleteTaskOptions): EntrySnapshot
   /** The latest requests, oldest first: at most 10 000, and 50 MB in total. Each access returns a copy. */
@@ -124,14 +122,14 @@ export interface CampaignService {
    * listener does not affect the service. The error is thrown again in a microtask, where it fails the running test.
    *
    * @returns a function that ends the subscription
-   * @throws TypeError when `listener` is not a function
+   * @throws ConfigurationError when `listener` is not a function
    */
   subscribe(listener: (event: ServiceEvent) => void): () => void
   /**
    * Returns the content of the service as a seed, for `createCampaignService({ ...seed })` and `reset(seed)`: plain JSON,
    * without deliveries, faults, requests and tokens.
    *
-   * @throws TypeError when an option is unknown or wrong
+   * @throws ConfigurationError when an option is wrong or misspelt
    */
   exportSeed(options?: ExportSeedOptions): ServiceSeed
   /**
@@ -139,7 +137,7 @@ export interface CampaignService {
    * resets a manual clock. Servers and subscriptions stay.
    *
    * @param seed - other content to load, until the next reset
-   * @throws TypeError when the seed is wrong or inconsistent; the service is then unchanged
+   * @throws ConfigurationError when the seed is wrong or inconsistent; the service is then unchanged
    */
   reset(seed?: ServiceSeed): void
 }
@@ -157,8 +155,7 @@ export interface CampaignService {
  * })
  * service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
  * ```
- * @throws TypeError when an option is unknown or wrong, or a seed is inconsistent
- * @throws RangeError when a number is out of range
+ * @throws ConfigurationError when an option is wrong or misspelt, or a seed is inconsistent
  */
 export function createCampaignService(options: CampaignServiceOptions = {}): CampaignService {
   const settings = readServiceOptions(options)

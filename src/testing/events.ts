@@ -1,5 +1,6 @@
+import { refuseOptions } from '../errors/read-options.ts'
 import { callSafely } from '../shared/call-safely.ts'
-import { mustBeFunction, readOptions } from '../shared/option-checks.ts'
+import { issuesAt, mustBeFunction } from '../shared/option-checks.ts'
 import type { ServiceClock } from './clock/service-clock.ts'
 import type { FaultChange, FaultRecord } from './faults/fault-options.ts'
 import type { RequestRecord } from './http/request-log.ts'
@@ -100,10 +101,10 @@ export class EventListeners {
 
   /**
    * @returns a function that ends the subscription
-   * @throws TypeError when `listener` is not a function
+   * @throws ConfigurationError when `listener` is not a function
    */
   add(listener: Listener): () => void {
-    readOptions('subscribe', { listener }, { listener: mustBeFunction })
+    refuseOptions('subscribe', issuesAt('listener', mustBeFunction(listener)))
     const subscription = { listener }
     this.#subscriptions.add(subscription)
     this.#watchClock()

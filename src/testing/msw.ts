@@ -4,7 +4,8 @@
  * @module campaign-client/testing/msw
  */
 import { type HttpHandler, HttpResponse, http } from 'msw'
-import { type OptionRule, type OptionRules, readOptions } from '../shared/option-checks.ts'
+import { readOptions } from '../errors/read-options.ts'
+import type { OptionRule, OptionRules } from '../shared/option-checks.ts'
 import type { CampaignService } from './campaign-service.ts'
 
 /** Options of {@link campaignHandlers}. */
@@ -30,7 +31,7 @@ const HANDLERS: OptionRules<CampaignHandlersOptions> = { baseUrl: mustEndInApi }
  * const service = createCampaignService()
  * const server = setupServer(...campaignHandlers(service, { baseUrl: 'https://campaign.example/api/v1' }))
  * ```
- * @throws TypeError when `baseUrl` is not an absolute URL with the path `/api/v1`, or an option is unknown
+ * @throws ConfigurationError when `baseUrl` is not an absolute URL with the path `/api/v1`, or an option is unknown
  */
 export function campaignHandlers(
   service: Pick<CampaignService, 'fetch'>,

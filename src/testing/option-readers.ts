@@ -1,14 +1,16 @@
 import * as z from 'zod/mini'
 import { type $ZodError, type $ZodType, safeParse } from 'zod/v4/core'
+import { configurationError, readOptions, refuseOptions } from '../errors/read-options.ts'
 import { identifier } from '../schemas/fields.ts'
 import { toIssue } from '../schemas/validate.ts'
 import {
-  describeOptionIssues,
+  issuesAt,
+  NOT_AN_OPTION,
+  notAnOption,
   type OptionIssue,
   type OptionRule,
   type OptionRules,
   oneOf,
-  readOptions,
 } from '../shared/option-checks.ts'
 
 /** A schema for every field of a type. The compiler reports a field without a schema. */
@@ -17,8 +19,7 @@ type Fields<Type> = { readonly [Name in keyof Type]-?: $ZodType<Type[Name]> }
 /** An object schema that refuses unknown names: a misspelt name would silently keep the default. */
 export const strictFields = <Type>(fields: Fields<Type>) =>
   z.strictObject(fields, {
-    error: ({ code }) =>
-      code === 'unrecognized_keys' ? `is not an option; the options are ${Object.keys(fields).join(', ')}` : undefined,
+    error: ({ code }) => (code === 'unrecognized_keys' ? notAnOption(Object.keys(fields)) : undefined),
   })
 
 /** The option rule of an identifier: a non-empty string. */
@@ -30,22 +31,27 @@ export const mustBeIdentifier: OptionRule = (value) => {
 /**
  * Returns a copy of a value, as the schema reads it.
  *
- * @throws TypeError when the value does not match, with the path of each issue
+ * @throws ConfigurationError with the path of each issue
  */
 export function readBySchema<Value>(where: string, schema: $ZodType<Value>, value: unknown): Value {
   const { data, error } = safeParse(schema, value)
-  if (error) throw new TypeError(`${where}: ${describeOptionIssues(issuesOf(error, value))}`)
+  if (error) throw configurationError(where, issuesOf(error, value))
   return data as Value
 }
 
-const issuesOf = ({ issues }: $ZodError, value: unknown): OptionIssue[] =>
-  issues.flatMap((issue) => {
+function issuesOf({ issues }: $ZodError, value: unknown): OptionIssue[] {
+  /** The messages that list the options of an object. Each list is shown once. */
+  const listed = new Set<string>()
+  return issues.flatMap((issue) => {
     const { path, message } = toIssue(issue, value)
-    const names = path.map(String)
+    if (issue.code !== 'unrecognized_keys') return [{ path, message }]
     // zod lists unknown names in one issue; each name becomes an issue.
-    if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => ({ path: [...names, key], message }))
-    return [{ path: names, message }]
+    return issue.keys.map((key) => {
+      const isListed = listed.size === listed.add(message).size
+      return { path: [...path, key], message: isListed ? NOT_AN_OPTION : message }
+    })
   })
+}
 
 /** The rules of each kind of options. */
 export type RulesByKind<Options extends { readonly kind: string }> = {
@@ -61,8 +67,7 @@ type OfKind<Options, Kind> = Options extends { readonly kind: infer Kinds }
 /**
  * Reads options whose names depend on `kind`.
  *
- * @throws TypeError when the kind or another option is unknown or wrong
- * @throws RangeError when all issues are numbers out of range
+ * @throws ConfigurationError when the kind or another option is unknown or wrong
  */
 export function readOptionsOfKind<Options extends { readonly kind: string }>(
   where: string,
@@ -71,8 +76,7 @@ export function readOptionsOfKind<Options extends { readonly kind: string }>(
 ): Options {
   const mustBeKind = oneOf(...Object.keys(rules))
   const kind: Options['kind'] = options?.kind
-  const problem = mustBeKind(kind)
-  if (problem !== undefined) throw new TypeError(`${where}: kind ${problem}`)
+  refuseOptions(where, issuesAt('kind', mustBeKind(kind)))
   const ofKind = { kind: mustBeKind, ...rules[kind] } as never as OptionRules<NonNullable<Options>>
   return readOptions(`${where} of kind ${kind}`, options, ofKind)
 }

@@ -1,13 +1,7 @@
 import { mustBeQueryNames, type QueryNames } from '../endpoints/query-names.ts'
 import { mustBeRegistrationPath } from '../endpoints/registration-path.ts'
-import {
-  milliseconds,
-  mustBeFunction,
-  type OptionRule,
-  type OptionRules,
-  optional,
-  readOptions,
-} from '../shared/option-checks.ts'
+import { readOptions } from '../errors/read-options.ts'
+import { milliseconds, mustBeFunction, type OptionRule, type OptionRules, optional } from '../shared/option-checks.ts'
 import { isWellFormed } from '../shared/text.ts'
 import { typeName } from '../shared/type-checks.ts'
 import { mustBeClock, type ServiceClock } from './clock/service-clock.ts'

@@ -1,4 +1,6 @@
 import * as z from 'zod/mini'
+import type { ConfigurationError } from '../errors/client-errors.ts'
+import { configurationError } from '../errors/read-options.ts'
 import { identifier } from '../schemas/fields.ts'
 import { isRecord, typeName } from '../shared/type-checks.ts'
 import { HttpError } from './http/responses.ts'
@@ -32,20 +34,21 @@ const grants = z.object({
 export function readTokens(caller: string, tokens: unknown): Grants {
   if (tokens === undefined) return undefined
   if (!Array.isArray(tokens) && !isRecord(tokens)) {
-    throw new TypeError(
-      `${caller}: tokens must be a list of tokens, or an object of permissions by token, got ${typeName(tokens)}`,
-    )
+    throw refusal(caller, `must be a list of tokens, or an object of permissions by token, got ${typeName(tokens)}`)
   }
   const entries = Array.isArray(tokens) ? tokens.map((token) => [token, {}] as const) : Object.entries(tokens)
   return new Map(
     entries.map(([token, grant]) => {
       if (typeof token !== 'string' || !/^[^\s,]+$/.test(token)) {
-        throw new TypeError(`${caller}: tokens must be non-empty strings without white space or commas`)
+        throw refusal(caller, 'must be non-empty strings without white space or commas')
       }
       return [token, readBySchema(caller, grants, { tokens: grant }).tokens]
     }),
   )
 }
+
+const refusal = (caller: string, message: string): ConfigurationError =>
+  configurationError(caller, [{ path: ['tokens'], message }])
 
 const BEARER = /^Bearer +([^\s,]+) *$/i
 

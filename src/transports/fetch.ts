@@ -46,7 +46,7 @@ async function send(
   const { signal } = cancellation
   let called = false
   const fetchOnce = async (): Promise<Response> => {
-    if (typeof fetch !== 'function') throw new TypeError('this runtime has no global fetch; pass fetch or a transport')
+    if (typeof fetch !== 'function') throw new Error('this runtime has no global fetch; pass fetch or a transport')
     const body = request.body === undefined ? {} : { body: sentOnce(request.body) }
     // Mocks, proxies and the fetch of other packages expect the URL as a string. The headers are a copy, so that changes by
     // the caller's fetch do not reach the next attempt.

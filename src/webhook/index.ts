@@ -13,6 +13,7 @@ export {
   type WebhookErrorCode,
   type WriteOutcome,
 } from '../errors/campaign-error.ts'
+export { ConfigurationError } from '../errors/client-errors.ts'
 export {
   DiscardEvent,
   LeaseError,

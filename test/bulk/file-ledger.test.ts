@@ -285,7 +285,7 @@ describe('a ledger is refused with its path and the reason', () => {
   test.each(['', ':memory:'])('if its path is %j', (path) => {
     for (const open of [fileLedger, readLedger]) {
       expect(() => open(path)).toThrow(ConfigurationError)
-      expect(() => open(path)).toThrow(`${open.name}: ${JSON.stringify(path)} is not the path of a file`)
+      expect(() => open(path)).toThrow(`${open.name}: path must be the path of a file, got ${JSON.stringify(path)}`)
     }
   })
 

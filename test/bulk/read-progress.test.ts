@@ -5,6 +5,7 @@ import {
   type CallOptions,
   CampaignClient,
   type CampaignClientOptions,
+  ConfigurationError,
   type GetUserProgressRequest,
   InvalidRequestError,
   NetworkError,
@@ -442,11 +443,15 @@ test.each([
     /users must be an iterable or an async iterable, got object/,
   ],
   ['a string as users', createCampaignService, 'ada', {}, /users must be an iterable/],
-  ['a misspelt option', createCampaignService, [], { concurency: 1 }, /options\.concurency is not an option/],
-  ['a concurrency of 0', createCampaignService, [], { concurrency: 0 }, /options\.concurrency must be a whole number/],
 ])('%s is refused at once', (_, client, list, options, words) => {
   const given = client === createCampaignService ? setup().client : client
   const call = () => readProgress(given as never, list as never, options as never)
   expect(call).toThrow(InvalidRequestError)
   expect(call).toThrow(words)
+})
+
+test('a concurrency of 0 is refused at once', () => {
+  const call = () => readProgress(setup().client, [], { concurrency: 0 })
+  expect(call).toThrow(ConfigurationError)
+  expect(call).toThrow(/concurrency must be a whole number/)
 })

@@ -76,7 +76,6 @@ describe.each(scriptedTransports())('a derived client over $name', ({ script }) 
     [{ transport: { send: () => undefined } }, 'transport is not an option'],
     [{ limits: { maxConcurrency: 1 } }, 'limits is not an option'],
     [{ maxRetries: -1 }, 'maxRetries must be a whole number, 0 or more, got -1'],
-    [{ guard: { campaign: 'demo' } }, 'guard.campaign is not an option; the options are campaigns, maxXpPerAward'],
     [{ baseUrl: 'http://plain.example/api', accessToken: 'x' }, 'baseUrl must be https'],
     [null, 'must be an object'],
   ])('refuses %j', (options, message) => {

@@ -53,7 +53,7 @@ const classes = {
     { code: 'invalid_request', ...call, issues },
   ],
   AccessTokenError: [new AccessTokenError('m', call), { code: 'access_token', ...call }],
-  ConfigurationError: [new ConfigurationError('m', call), { code: 'configuration', ...call }],
+  ConfigurationError: [new ConfigurationError('m', { ...call, issues }), { code: 'configuration', ...call, issues }],
 } as const satisfies Record<string, readonly [campaign.CampaignError, Record<string, unknown>]>
 
 const API_ERRORS = [
@@ -90,7 +90,10 @@ it('the table of error classes is complete', () => {
   expect(webhook.CampaignError).toBe(CampaignError)
   const exported = Object.keys(campaign).filter(
     // TransportError is not a CampaignError.
-    (name) => name.endsWith('Error') && name !== 'TransportError' && !(name in webhook),
+    (name) =>
+      /^[A-Z]\w*Error$/.test(name) &&
+      name !== 'TransportError' &&
+      (name === 'ConfigurationError' || !(name in webhook)),
   )
   expect(['CampaignError', ...exported].sort()).toEqual(Object.keys(byName).sort())
   expect(['CampaignError', ...Object.keys(classes)].sort()).toEqual(Object.keys(byName).sort())

@@ -23,8 +23,9 @@ const refusalOf = (options: object) => wordsOf(refusal({ baseUrl: BASE_URL, acce
 
 const MILLISECONDS = 'must be a number of milliseconds above 0 and at most 2147483647'
 const NO_TOKEN =
-  'accessToken must be a non-empty token without white space, line breaks or the prefix "Bearer ", or a function'
-const NO_PATH = 'webhookRegistrationPath must be a path below baseUrl such as "webhooks", without query or fragment'
+  'accessToken must be a non-empty token without white space, line breaks or the prefix "Bearer "; a function may return the token'
+const NO_PATH =
+  'webhookRegistrationPath must be a path below the base URL such as "webhooks", without query or fragment'
 
 describe('a wrong option', () => {
   it.each<[string, unknown, string]>([
@@ -47,8 +48,8 @@ describe('a wrong option', () => {
     ...[null, 5, '  ', '\n', 'a b', 'a\nb', 'Bearer token', 'tökén', {}, Promise.resolve('token')].map(
       (value): [string, unknown, string] => ['accessToken', value, NO_TOKEN],
     ),
-    ['accessToken', undefined, `${NO_TOKEN}; got undefined. Is it set?`],
-    ['accessToken', '', `${NO_TOKEN}; got an empty value. Is it set?`],
+    ['accessToken', undefined, NO_TOKEN.replace(';', ', got undefined. Is it set?;')],
+    ['accessToken', '', NO_TOKEN.replace(';', ', got an empty value. Is it set?;')],
     ...['timeoutMs', 'totalTimeoutMs'].flatMap((name) =>
       [0, -1, Number.NaN, Infinity, 2 ** 31, '5', null].map((value): [string, unknown, string] => [
         name,
@@ -135,21 +136,8 @@ describe('a wrong option', () => {
     ]),
     ['hooks', { onRequest: 'log' }, 'hooks.onRequest must be a function, got string'],
     ['hooks', { onRetry: null }, 'hooks.onRetry must be a function, got null'],
-    [
-      'hooks',
-      { onResponses: () => undefined },
-      'hooks.onResponses is not an option; the options are onRequest, onResponse, onRetry, onInvalidResponse, onEnd',
-    ],
   ])('%s: %o is reported with the expected value', (name, value, problem) => {
     expect(refusalOf({ [name]: value })).toBe(`CampaignClient: ${problem}`)
-  })
-
-  it('name is reported with the known names', () => {
-    expect(refusalOf({ apiKey: 'x' })).toBe(
-      'CampaignClient: apiKey is not an option; the options are baseUrl, accessToken, timeoutMs, totalTimeoutMs, maxRetries, ' +
-        'headers, hooks, retryDelayMs, guard, fetch, transport, maxResponseBytes, allowInsecureHttp, queryNames, ' +
-        'webhookRegistrationPath, responseValidation, limits',
-    )
   })
 
   it('is reported together with all other wrong options', () => {
@@ -159,7 +147,7 @@ describe('a wrong option', () => {
   })
 
   it.each([undefined, null, BASE_URL, 5, []])('object, such as %j, is refused', (options) => {
-    expect(wordsOf(refusal(options))).toBe('CampaignClient takes an object with baseUrl and accessToken')
+    expect(wordsOf(refusal(options))).toMatch(/^CampaignClient: the options must be an object, got /)
   })
 
   it.each<[object]>([
@@ -292,7 +280,9 @@ describe('baseUrlProblem of a transport', () => {
         return this === transport ? `${baseUrl} is out of reach` : 'called without its object'
       },
     }
-    expect(refusalOf({ transport })).toBe(`CampaignClient: ${BASE_URL}/ is out of reach`)
+    expect(refusalOf({ transport })).toBe(
+      `CampaignClient: baseUrl is refused by the transport: ${BASE_URL}/ is out of reach`,
+    )
   })
 
   it('may return undefined or be absent', () => {

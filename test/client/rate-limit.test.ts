@@ -59,7 +59,6 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       [{ maxConcurrency: 0 }, 'limits.maxConcurrency must be a whole number, 1 or more, got 0'],
       [{ requestsPerSecond: 0 }, 'limits.requestsPerSecond must be a number of requests above 0'],
       [{ requestsPerSecond: Number.NaN }, 'limits.requestsPerSecond must be a number of requests above 0'],
-      [{ concurrency: 1 }, 'limits.concurrency is not an option; the options are maxConcurrency, requestsPerSecond'],
       [5, 'limits must be an object'],
     ])('%j is refused', (limits, message) => {
       expect(() => clientOf({}, { limits: limits as never })).toThrow(message)

@@ -60,13 +60,13 @@ describe('the error about an agent', () => {
     ['https://service.example/api/v1', new http.Agent(), 'is an http.Agent; baseUrl needs an https.Agent'],
     ['http://127.0.0.1:1/api/v1', new https.Agent(), 'is an https.Agent; baseUrl needs an http.Agent'],
   ])('names the class of the agent and the required class, for %s', (baseUrl, agent, message) => {
-    expect(() => clientOf(baseUrl, agent)).toThrow(`CampaignClient: the agent of nodeTransport ${message}`)
+    expect(() => clientOf(baseUrl, agent)).toThrow(`the agent of nodeTransport ${message}`)
   })
 
   test('is thrown for the baseUrl of a derived client, too', () => {
     const client = clientOf('https://service.example/api/v1', new https.Agent())
     expect(() => client.with({ baseUrl: 'http://127.0.0.1:1/api/v1', accessToken: 'other' })).toThrow(
-      'CampaignClient: the agent of nodeTransport is an https.Agent; baseUrl needs an http.Agent',
+      'CampaignClient: baseUrl is refused by the transport: the agent of nodeTransport is an https.Agent; baseUrl needs an http.Agent',
     )
     expect(() => client.with({ baseUrl: 'https://other.example/api/v1', accessToken: 'other' })).not.toThrow()
   })

@@ -1,3 +1,4 @@
+import { ConfigurationError } from 'campaign-client'
 import { createCampaignService, createManualClock } from 'campaign-client/testing'
 import { describe, expect, test } from 'vitest'
 import { caller, ok } from './rest.ts'
@@ -56,7 +57,7 @@ test('a refused reset does not change the time', async () => {
   const clock = createManualClock({ startMs: 1000 })
   const service = createCampaignService({ clock })
   await clock.advance(5)
-  expect(() => service.reset({ campaigns: [{ id: '' }] })).toThrow(TypeError)
+  expect(() => service.reset({ campaigns: [{ id: '' }] })).toThrow(ConfigurationError)
   expect(clock.now()).toBe(1005)
 })
 

@@ -1,3 +1,4 @@
+import { ConfigurationError } from 'campaign-client'
 import type { CampaignSeed, CampaignService } from 'campaign-client/testing'
 import fc from 'fast-check'
 import { caller } from './rest.ts'
@@ -101,6 +102,6 @@ function completeIfPossible(service: CampaignService, task: Parameters<CampaignS
   try {
     service.completeTask(task)
   } catch (error) {
-    if (!(error instanceof TypeError)) throw error
+    if (!(error instanceof ConfigurationError)) throw error
   }
 }

@@ -12,15 +12,14 @@ import { constants } from 'node:os'
 import { basename, dirname, resolve } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { CampaignError, ConfigurationError } from '../../errors/client-errors.ts'
-import { invalidRequestError } from '../../errors/invalid-request-error.ts'
+import { readOptions, refuseOptions } from '../../errors/read-options.ts'
 import type { AwardFailure, FinalVerdict, Verdict } from '../../schemas/award-report.ts'
 import type { ClientTarget } from '../../shared/client-internals.ts'
 import { LEDGER, LEDGER_CHANGED } from '../../shared/ledger-key.ts'
-import { type OptionRules, optional } from '../../shared/option-checks.ts'
+import { issuesAt, type OptionRule, type OptionRules, optional } from '../../shared/option-checks.ts'
 import { toJsonLine, toVisible, tryParseJson } from '../../shared/text.ts'
 import { isRecord, typeName } from '../../shared/type-checks.ts'
 import { openSqlite, type SqliteDatabase, sqliteProblem } from '../../sqlite/sqlite.ts'
-import { readOptions } from '../arguments.ts'
 import type { AwardRow } from '../rows.ts'
 import {
   type Attempt,
@@ -103,8 +102,7 @@ const DEFAULT_RUN = 'default'
  *
  * @param path - of the file; its folder must exist
  * @param options - the name of the run
- * @throws ConfigurationError when the path is empty or `:memory:`
- * @throws InvalidRequestError when the path is not a string, or an option is invalid
+ * @throws ConfigurationError when the path is not a string, is empty or `:memory:`, or an option is wrong or misspelt
  *
  * @example
  * ```ts
@@ -112,8 +110,9 @@ const DEFAULT_RUN = 'default'
  * ```
  */
 export function fileLedger(path: string, options: FileLedgerOptions = {}): FileLedger {
-  const absolute = absolutePath('fileLedger', path)
-  const { run = DEFAULT_RUN, rebind } = readOptions('fileLedger', options, OPTIONS)
+  const own = readOptions('fileLedger', options, OPTIONS, issuesAt('path', mustBePath(path)))
+  const { run = DEFAULT_RUN, rebind } = own
+  const absolute = resolve(path)
   const inState = (state: LedgerState | undefined): FileLedger => ({
     kind: 'file',
     path: absolute,
@@ -153,8 +152,7 @@ export interface LedgerEntry {
  * @param path - of the ledger
  * @returns the entries. Each iteration opens the file. It throws ConfigurationError when the ledger does not exist, is in
  *   use by a run, has an unsupported version or is damaged
- * @throws ConfigurationError when the path is empty or `:memory:`
- * @throws InvalidRequestError when the path is not a string
+ * @throws ConfigurationError when the path is not a string, is empty or `:memory:`
  *
  * @example
  * ```ts
@@ -162,7 +160,8 @@ export interface LedgerEntry {
  * ```
  */
 export function readLedger(path: string): AsyncIterable<LedgerEntry> {
-  const absolute = absolutePath('readLedger', path)
+  refuseOptions('readLedger', issuesAt('path', mustBePath(path)))
+  const absolute = resolve(path)
   return { [Symbol.asyncIterator]: () => readEntries(absolute) }
 }
 
@@ -541,17 +540,9 @@ class FileSession implements LedgerSession {
   }
 }
 
-/** Returns the absolute path of a ledger. @throws ConfigurationError | InvalidRequestError when there is none */
-function absolutePath(operation: string, path: unknown): string {
-  if (typeof path !== 'string') {
-    throw invalidRequestError(operation, [{ path: ['path'], message: `must be a string, got ${typeName(path)}` }])
-  }
-  if (path === '' || path === ':memory:') {
-    throw new ConfigurationError(
-      `${operation}: ${JSON.stringify(path)} is not the path of a file. Name a file that stays`,
-    )
-  }
-  return resolve(path)
+const mustBePath: OptionRule = (path) => {
+  if (typeof path !== 'string') return `must be a string, got ${typeName(path)}`
+  return path === '' || path === ':memory:' ? `must be the path of a file, got ${JSON.stringify(path)}` : undefined
 }
 
 /**

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { ConfigurationError } from '../../errors/client-errors.ts'
-import { invalidRequestError } from '../../errors/invalid-request-error.ts'
+import { readOptions } from '../../errors/read-options.ts'
 import type { PostgresDatabase, Query } from '../../postgres/database.ts'
 import { mustBeDatabase, openDatabase } from '../../postgres/open-database.ts'
 import type { PgPool } from '../../postgres/pg.ts'
@@ -9,9 +9,8 @@ import type { PostgresSql } from '../../postgres/postgres-js.ts'
 import type { AwardFailure, FinalVerdict, Verdict } from '../../schemas/award-report.ts'
 import type { ClientTarget } from '../../shared/client-internals.ts'
 import { LEDGER } from '../../shared/ledger-key.ts'
-import { milliseconds, type OptionRules, optional } from '../../shared/option-checks.ts'
+import { issuesAt, milliseconds, type OptionRules, optional } from '../../shared/option-checks.ts'
 import { toJsonLine } from '../../shared/text.ts'
-import { readOptions } from '../arguments.ts'
 import type { AwardRow } from '../rows.ts'
 import {
   type Attempt,
@@ -95,7 +94,7 @@ const STATEMENT_TIMEOUT_MS = 30_000
  *
  * @param database - a `Pool` of `pg`, or the `sql` of `postgres` with `prepare: false`
  * @param options - the name of the run, the table and the lease
- * @throws InvalidRequestError when `database` is neither of the two, the `sql` prepares statements, or an option is invalid
+ * @throws ConfigurationError when `database` is neither of the two, the `sql` prepares statements, or an option is invalid
  *
  * @example
  * ```ts
@@ -108,11 +107,7 @@ const STATEMENT_TIMEOUT_MS = 30_000
  * ```
  */
 export function postgresLedger(database: PgPool | PostgresSql, options: PostgresLedgerOptions): SharedLedger {
-  const problem = mustBeDatabase(database)
-  if (problem !== undefined) {
-    throw invalidRequestError('postgresLedger', [{ path: ['database'], message: problem }])
-  }
-  const own = readOptions('postgresLedger', options, OPTIONS)
+  const own = readOptions('postgresLedger', options, OPTIONS, issuesAt('database', mustBeDatabase(database)))
   const opened = openDatabase(database, { name: 'postgresLedger', statementTimeoutMs: STATEMENT_TIMEOUT_MS })
   return {
     kind: 'shared',

@@ -1,4 +1,6 @@
+import { refuseOptions } from '../../errors/read-options.ts'
 import { createTables, mustBeTable, quotedTable } from '../../postgres/table.ts'
+import { issuesAt } from '../../shared/option-checks.ts'
 
 export const DEFAULT_TABLE = 'campaign_awards'
 
@@ -21,7 +23,7 @@ const TOO_LONG = 'must have at most 58 characters, because the name of the secon
  * It needs PostgreSQL 11 or newer. The schema of a qualified name must exist.
  *
  * @param table - as in {@link PostgresLedgerOptions.table}
- * @throws TypeError when the name is malformed
+ * @throws ConfigurationError when the name is malformed
  *
  * @example
  * ```ts
@@ -30,8 +32,7 @@ const TOO_LONG = 'must have at most 58 characters, because the name of the secon
  * ```
  */
 export function postgresLedgerSchema(table: string = DEFAULT_TABLE): string {
-  const problem = mustBeAwardTable(table)
-  if (problem !== undefined) throw new TypeError(`postgresLedgerSchema: the table ${problem}`)
+  refuseOptions('postgresLedgerSchema', issuesAt('table', mustBeAwardTable(table)))
   const awards = quotedTable(table)
   const runs = quotedTable(runsTableOf(table))
   return createTables({

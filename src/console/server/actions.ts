@@ -1,5 +1,7 @@
+import { ConfigurationError, type Issue } from 'campaign-client'
 import type { CampaignService, EmitOptions, FaultOptions } from 'campaign-client/testing'
 import type { $ZodIssue } from 'zod/v4/core'
+import { describeAt } from '../../shared/issue.ts'
 import { ACTION_REQUESTS, type ActionName, type ActionRequest } from '../action-requests.ts'
 import { Problem } from '../problem.ts'
 import type { ActionResult } from '../protocol.ts'
@@ -198,11 +200,13 @@ function findUser(service: CampaignService, { account, platform, pid }: GivenUse
   return fail(`"${account}" has several entries: set "${missing}" to one of "${choices}".`, missing)
 }
 
-/** Returns the message of an error, without the names of a method and an option at its start. */
-export const plainMessage = (error: unknown): string =>
-  error instanceof Error
-    ? error.message.replace(/^[a-z]\w+(?: on delivery)?(?: of kind \w+)?: (?:[\w.[\]]+: (?!expected))?/, '')
-    : String(error)
+/** Returns the message of an error. For wrong options of the service, it lists the issues: the user has filled in fields. */
+export function plainMessage(error: unknown): string {
+  if (!(error instanceof ConfigurationError)) return error instanceof Error ? error.message : String(error)
+  const describe = ({ path, message }: Issue): string =>
+    /^(?:there|the) /.test(message) || path.length === 0 ? message : describeAt(path.join('.'), message)
+  return error.issues.map(describe).join('; ')
+}
 
 /** Performs an action by name. @throws Problem when the action fails */
 export async function performAction(name: string, request: unknown, context: ActionContext): Promise<unknown> {

@@ -1,9 +1,10 @@
+import { readOptions, refuseOptions } from '../../errors/read-options.ts'
 import {
+  issuesAt,
   mustBeBoolean,
   nonNegativeMilliseconds,
   type OptionRules,
   optional,
-  readOptions,
   within,
 } from '../../shared/option-checks.ts'
 import { keepProcessAlive, MAX_TIMER_MS, withTimeout } from '../../shared/timers.ts'
@@ -17,7 +18,7 @@ export interface ManualClock extends ServiceClock {
    *
    * Calls are queued: each one starts where the previous one ended.
    *
-   * Rejects with `TypeError` or `RangeError` when `ms` is not a finite number of at least 0, or the time would exceed
+   * Rejects with `ConfigurationError` when `ms` is not a finite number of at least 0, or the time would exceed
    * the last time of a `Date`.
    */
   advance(ms: number): Promise<void>
@@ -25,7 +26,7 @@ export interface ManualClock extends ServiceClock {
    * Moves the time forward to `timeMs`, in milliseconds since the epoch, in the same way as `advance`. A time in the past
    * changes nothing. `clock.advanceTo(service.nextRetryAt)` moves to the next retry of a delivery.
    *
-   * Rejects with `TypeError` or `RangeError` when `timeMs` is not a valid time of a `Date`.
+   * Rejects with `ConfigurationError` when `timeMs` is not a valid time of a `Date`.
    */
   advanceTo(timeMs: number): Promise<void>
   /**
@@ -93,8 +94,7 @@ const nextTurn = (): Promise<void> => new Promise((resolve) => globalThis.setTim
  * const service = createCampaignService({ clock })
  * await clock.advance(395_000) // all four retries
  * ```
- * @throws TypeError when an option is unknown or of the wrong type
- * @throws RangeError when `startMs` is not a valid time of a `Date`, or `patienceMs` is negative or not finite
+ * @throws ConfigurationError when an option is wrong or misspelt
  */
 export function createManualClock(options: ManualClockOptions = {}): ManualClock {
   const { running = false, patienceMs = 1000, ...start } = readOptions('createManualClock', options, MANUAL_CLOCK)
@@ -222,12 +222,12 @@ export function createManualClock(options: ManualClockOptions = {}): ManualClock
     },
     advance: (ms) =>
       enqueue(async () => {
-        readOptions('advance', { ms }, { ms: within('milliseconds', 0, MAX_TIME_MS - now()) })
+        refuseOptions('advance', issuesAt('ms', within('milliseconds', 0, MAX_TIME_MS - now())(ms)))
         await advanceTo(now() + ms)
       }),
     advanceTo: (timeMs) =>
       enqueue(async () => {
-        readOptions('advanceTo', { timeMs }, { timeMs: mustBeTime })
+        refuseOptions('advanceTo', issuesAt('timeMs', mustBeTime(timeMs)))
         await advanceTo(timeMs)
       }),
   }

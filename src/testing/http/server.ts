@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { readOptions } from '../../errors/read-options.ts'
 import { concatBytes } from '../../shared/byte-chunks.ts'
 import { isForbiddenPort } from '../../shared/hosts-and-ports.ts'
 import {
@@ -8,7 +9,6 @@ import {
   type OptionRule,
   type OptionRules,
   optional,
-  readOptions,
   wholeNumber,
 } from '../../shared/option-checks.ts'
 import { abortableDelay, type ServiceClock } from '../clock/service-clock.ts'
@@ -49,7 +49,7 @@ export interface ListeningService {
 
 const mustBePort: OptionRule = (value) =>
   typeof value === 'number' && value !== 0 && isForbiddenPort(value)
-    ? [{ path: [], message: `must be a port that fetch does not block, got ${value}`, isRange: true }]
+    ? `must be a port that fetch does not block, got ${value}`
     : wholeNumber(0, 65_535)(value)
 
 const LISTEN: OptionRules<ListenOptions> = {

@@ -1,4 +1,5 @@
-import { mustBeBoolean, type OptionRules, optional, readOptions } from '../../shared/option-checks.ts'
+import { readOptions } from '../../errors/read-options.ts'
+import { mustBeBoolean, type OptionRules, optional } from '../../shared/option-checks.ts'
 import { copyJson } from '../../shared/text.ts'
 import type { Campaign, Entry } from '../state/campaign.ts'
 import type { Webhook } from '../webhooks/webhook-registry.ts'

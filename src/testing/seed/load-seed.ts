@@ -1,3 +1,5 @@
+import type { ConfigurationError } from '../../errors/client-errors.ts'
+import { configurationError } from '../../errors/read-options.ts'
 import type { Campaign, Entry } from '../state/campaign.ts'
 import { IdGenerator } from '../state/id-generator.ts'
 import { ServiceState } from '../state/service-state.ts'
@@ -17,7 +19,7 @@ export interface ServiceContent {
  * Creates the content of a service from a seed that has been validated.
  *
  * @param running - webhooks of the running service: a `signed` webhook without a secret keeps its current secret
- * @throws TypeError when two users have the same account, wallet, entry ID or referral link
+ * @throws ConfigurationError when two users have the same account, wallet, entry ID or referral link
  */
 export function loadSeed(
   caller: string,
@@ -33,7 +35,7 @@ export function loadSeed(
     ids.reserve(ref_id)
   }
   for (const [index, campaign] of campaigns.entries()) {
-    loadCampaign(campaign, state, `${caller}: campaigns.${index}`)
+    loadCampaign(campaign, state, placeOf(caller, ['campaigns', index]))
   }
   for (const award of awards) state.award(award)
   for (const value of values) state.recordValue(value)
@@ -50,10 +52,21 @@ export function loadSeed(
   return { ids, state, webhooks }
 }
 
-function loadCampaign(seed: CampaignSeed, state: ServiceState, where: string): void {
+/** A place in the seed, for the issues of an error. */
+interface Place {
+  at(...path: readonly (string | number)[]): Place
+  refusal(message: string): ConfigurationError
+}
+
+const placeOf = (caller: string, path: readonly (string | number)[]): Place => ({
+  at: (...further) => placeOf(caller, [...path, ...further]),
+  refusal: (message) => configurationError(caller, [{ path, message }]),
+})
+
+function loadCampaign(seed: CampaignSeed, state: ServiceState, where: Place): void {
   const campaign = state.addCampaign(seed)
   const users = (seed.users ?? []).map((user, index) => {
-    const place = `${where}.users.${index}`
+    const place = where.at('users', index)
     return { user, entry: loadUser(user, campaign, state, place), place }
   })
   // A user may be listed before their referrer.
@@ -62,28 +75,28 @@ function loadCampaign(seed: CampaignSeed, state: ServiceState, where: string): v
     const { account, platform } =
       typeof user.referrer === 'string' ? { ...user, account: user.referrer } : user.referrer
     const referrer = campaign.find(state.users.find(account, platform))
-    if (!referrer || referrer === entry) throw new TypeError(`${place}.referrer must be another user of the campaign`)
+    if (!referrer || referrer === entry) throw place.at('referrer').refusal('must be another user of the campaign')
     campaign.update(entry, { referrer })
   }
 }
 
-function loadUser(seed: UserSeed, campaign: Campaign, state: ServiceState, where: string): Entry {
+function loadUser(seed: UserSeed, campaign: Campaign, state: ServiceState, where: Place): Entry {
   const { users } = state
   const user = users.register(seed.account, seed.platform)
-  if (campaign.find(user)) throw new TypeError(`${where} is a duplicate`)
+  if (campaign.find(user)) throw where.refusal('is a duplicate')
   for (const [index, profile] of (seed.profiles ?? []).entries()) {
-    if (!users.link(user, profile)) throw new TypeError(`${where}.profiles.${index} belongs to another user`)
+    if (!users.link(user, profile)) throw where.at('profiles', index).refusal('belongs to another user')
   }
   if (seed.wallet !== undefined) {
     const isOwn = users.link(user, { account: seed.wallet, platform: WALLET_PLATFORM })
-    if (!isOwn) throw new TypeError(`${where}.wallet belongs to another user`)
+    if (!isOwn) throw where.at('wallet').refusal('belongs to another user')
     user.wallet = seed.wallet
   }
   user.email = seed.email ?? user.email
 
   for (const field of ['id', 'ref_id'] as const) {
     const id = seed[field]
-    if (id !== undefined && campaign.findBy(field, id)) throw new TypeError(`${where}.${field} is a duplicate`)
+    if (id !== undefined && campaign.findBy(field, id)) throw where.at(field).refusal('is a duplicate')
   }
   const { id, ref_id, name, alias, team, xp, ref_xp, ugc_xp, xp_mul, completed = [], rewards = [] } = seed
   const entry = state.enter(campaign, user, { id, ref_id })

@@ -1,4 +1,6 @@
-import { type OptionRules, readOptions } from '../../shared/option-checks.ts'
+import type { ConfigurationError } from '../../errors/client-errors.ts'
+import { configurationError, readOptions } from '../../errors/read-options.ts'
+import type { OptionRules } from '../../shared/option-checks.ts'
 import { mustBeIdentifier } from '../option-readers.ts'
 import { type Challenge, type Entry, earnedXp, finiteXp, type Quest, requiredTasks, type Task } from './campaign.ts'
 import {
@@ -23,14 +25,17 @@ export function completeTaskByOptions(given: CompleteTaskOptions, state: Service
   const { account, aid, pid } = options
   const entry = state.requireEntry('completeTask', options)
   const task = entry.campaign.definition.tasks.get(aid)
-  if (!task) throw new TypeError(`completeTask: aid: there is no task "${aid}" in "${pid}"`)
+  if (!task) throw refusal(`there is no task "${aid}" in "${pid}"`)
   const missing = missingDependencies(task.deps, entry)
   if (missing.length > 0) {
-    throw new TypeError(`completeTask: aid: complete the dependencies of "${aid}" first: ${missing.join(', ')}`)
+    throw refusal(`has dependencies that are not completed: ${missing.join(', ')}`)
   }
   completeTask(entry, task, account, state)
   return describeEntry(entry)
 }
+
+const refusal = (message: string): ConfigurationError =>
+  configurationError('completeTask', [{ path: ['aid'], message }])
 
 /** Returns the dependencies that the user has not completed. */
 export const missingDependencies = (deps: readonly string[], entry: Entry): string[] =>

@@ -1,5 +1,7 @@
 import type { LinkedProfile } from '../../endpoints/get-user-profiles.ts'
 import type { RewardEntry } from '../../endpoints/get-user-progress.ts'
+import type { ConfigurationError } from '../../errors/client-errors.ts'
+import { configurationError } from '../../errors/read-options.ts'
 import type { OptionRules } from '../../shared/option-checks.ts'
 import { copyJson } from '../../shared/text.ts'
 import { mustBeIdentifier } from '../option-readers.ts'
@@ -34,6 +36,9 @@ export const ENTRY_RULES: OptionRules<EntryOptions> = {
   platform: mustBeIdentifier,
   pid: mustBeIdentifier,
 }
+
+export const unknownCampaign = (caller: string, pid: string): ConfigurationError =>
+  configurationError(caller, [{ path: ['pid'], message: `there is no campaign "${pid}"` }])
 
 /** All entries, awards and values, or only the changed ones. */
 interface StateParts {
@@ -74,13 +79,14 @@ export class ServiceState {
     return campaign.add(user, { id: ids.id ?? this.#ids.next('entry'), ref_id: ids.ref_id ?? this.#ids.next('ref') })
   }
 
-  /** @throws TypeError when the campaign does not exist, or the user has no entry in it */
+  /** @throws ConfigurationError when the campaign does not exist, or the user has no entry in it */
   requireEntry(caller: string, { pid, account, platform }: EntryOptions): Entry {
     const campaign = this.campaigns.get(pid)
-    if (!campaign) throw new TypeError(`${caller}: pid: there is no campaign "${pid}"`)
+    if (!campaign) throw unknownCampaign(caller, pid)
     const entry = campaign.find(this.users.find(account, platform))
-    if (!entry) throw new TypeError(`${caller}: there is no user "${account}" on "${platform}" in "${pid}"`)
-    return entry
+    if (entry) return entry
+    const message = `there is no user "${account}" on "${platform}" in "${pid}"`
+    throw configurationError(caller, [{ path: ['account'], message }])
   }
 
   award(award: AwardRecord): void {

@@ -1,3 +1,5 @@
+import type { ConfigurationError } from '../../errors/client-errors.ts'
+import { configurationError } from '../../errors/read-options.ts'
 import { DELIVERY_DELAYS_MS } from '../../shared/delivery-schedule.ts'
 import { keepProcessAlive } from '../../shared/timers.ts'
 import type { EventListeners } from '../events.ts'
@@ -81,11 +83,11 @@ export class DeliveryQueue {
 
   redeliver(deliveryId: string, { webhooks, ids }: ServiceContent): DeliveryRecord {
     const known = this.#deliveries.get(deliveryId)
-    if (!known) throw new TypeError(`redeliver: there is no delivery "${deliveryId}"`)
+    if (!known) throw redeliverRefusal(`there is no delivery "${deliveryId}"`)
     const { id, body, url, webhook } = known
     const current = webhooks.find(webhook.hook_id)
     if (!current?.urls.includes(url)) {
-      throw new TypeError(`redeliver: the webhook "${webhook.hook_id}" no longer has ${url}`)
+      throw redeliverRefusal(`the webhook "${webhook.hook_id}" no longer has ${url}`)
     }
     const redeliveryOf = deliveryId
     return describe(this.#add({ deliveryId: ids.next('delivery'), id, body, url, webhook: current, redeliveryOf }))
@@ -251,6 +253,9 @@ export class DeliveryQueue {
     this.#events.emit(() => ({ kind: 'delivery_changed', delivery: describe(delivery) }))
   }
 }
+
+const redeliverRefusal = (message: string): ConfigurationError =>
+  configurationError('redeliver', [{ path: ['deliveryId'], message }])
 
 function describe(delivery: Delivery): DeliveryRecord {
   const { webhook, timer: _, controller: __, fault: ___, signature, redeliveryOf, nextAttemptAt, ...fields } = delivery

@@ -1,3 +1,5 @@
+import type { ConfigurationError } from '../../errors/client-errors.ts'
+import { configurationError } from '../../errors/read-options.ts'
 import {
   mustBeFiniteNumber,
   mustBeJson,
@@ -8,7 +10,7 @@ import {
 } from '../../shared/option-checks.ts'
 import { mustBeIdentifier, type RulesByKind, readOptionsOfKind } from '../option-readers.ts'
 import { earnedXp } from '../state/campaign.ts'
-import { ENTRY_RULES, type EntryOptions, type ServiceState } from '../state/service-state.ts'
+import { ENTRY_RULES, type EntryOptions, type ServiceState, unknownCampaign } from '../state/service-state.ts'
 import { draftMessage, type MessageDraft, USER_ACTIVITY } from './webhook-message.ts'
 
 /** Common options of `action_completed` and `quest_completed`. */
@@ -70,20 +72,23 @@ export function draftEmittedMessage(given: EmitOptions, state: ServiceState): Me
   const { tasks, quests } = entry.campaign.definition
   if (options.kind === 'action_completed') {
     const item = tasks.get(options.aid)
-    if (!item) throw new TypeError(`emit: aid: there is no task "${options.aid}" in "${pid}"`)
+    if (!item) throw refusal('aid', `there is no task "${options.aid}" in "${pid}"`)
     return draftMessage({ kind: options.kind, entry, account, item, xp: options.xp ?? earnedXp(item, entry) })
   }
   const item = quests.get(options.cid)
-  if (!item) throw new TypeError(`emit: cid: there is no quest "${options.cid}" in "${pid}"`)
+  if (!item) throw refusal('cid', `there is no quest "${options.cid}" in "${pid}"`)
   return draftMessage({ kind: options.kind, entry, account, item, xp: options.xp ?? earnedXp(item, entry) })
 }
+
+const refusal = (name: string, message: string): ConfigurationError =>
+  configurationError('emit', [{ path: [name], message }])
 
 function draftCustomMessage(
   { payload, scope, pid }: Extract<EmitOptions, { kind: 'custom' }>,
   state: ServiceState,
 ): MessageDraft {
   const campaign = pid === undefined ? undefined : state.campaigns.get(pid)
-  if (pid !== undefined && !campaign) throw new TypeError(`emit: pid: there is no campaign "${pid}"`)
+  if (pid !== undefined && !campaign) throw unknownCampaign('emit', pid)
   const defaultScope = typeof payload.scope === 'string' ? payload.scope : USER_ACTIVITY
   const target = { scope: scope ?? defaultScope, pid, organization: campaign?.definition.organization }
   return { target, payload: { scope: target.scope, ...payload } }

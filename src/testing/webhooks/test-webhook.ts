@@ -1,4 +1,5 @@
-import { type OptionRules, optional, readOptions } from '../../shared/option-checks.ts'
+import { configurationError, readOptions } from '../../errors/read-options.ts'
+import { type OptionRules, optional } from '../../shared/option-checks.ts'
 import { mustBeIdentifier } from '../option-readers.ts'
 import type { ServiceContent } from '../seed/load-seed.ts'
 import { ENTRY_RULES } from '../state/service-state.ts'
@@ -50,11 +51,14 @@ export async function testWebhook(
   const { account, platform, hook_id } = options
   const webhook = hook_id === undefined ? webhooks.all()[0] : webhooks.find(hook_id)
   if (!webhook) {
-    const reason = hook_id === undefined ? 'no webhook is registered' : `there is no webhook "${hook_id}"`
-    throw new TypeError(`testWebhook: ${reason}`)
+    const message = hook_id === undefined ? 'there is no webhook' : `there is no webhook "${hook_id}"`
+    throw configurationError('testWebhook', [{ path: ['hook_id'], message }])
   }
   const url = options.url ?? (webhook.urls[0] as string)
-  if (!webhook.urls.includes(url)) throw new TypeError(`testWebhook: "${webhook.hook_id}" has no URL "${url}"`)
+  if (!webhook.urls.includes(url)) {
+    const message = `must be a URL of the webhook "${webhook.hook_id}", got "${url}"`
+    throw configurationError('testWebhook', [{ path: ['url'], message }])
+  }
   const [firstCampaign = ''] = webhook.campaigns.size > 0 ? webhook.campaigns : state.campaigns.keys()
   const entry = state.requireEntry('testWebhook', { account, platform, pid: options.pid ?? firstCampaign })
   const { body } = serializeMessage(draftTestMessage(entry, account), ids)

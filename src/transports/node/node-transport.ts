@@ -1,6 +1,6 @@
 import type http from 'node:http'
-import { ConfigurationError } from '../../errors/client-errors.ts'
-import { milliseconds, type OptionRules, optional, readOptions, wholeNumber } from '../../shared/option-checks.ts'
+import { configurationError, readOptions, refuseOptions } from '../../errors/read-options.ts'
+import { milliseconds, type OptionRules, optional, wholeNumber } from '../../shared/option-checks.ts'
 import { hasMethod, typeName } from '../../shared/type-checks.ts'
 import { TransportError } from '../transport.ts'
 import { type Agents, canServe, createAgents, resendsWrites, wrongAgent } from './agents.ts'
@@ -15,6 +15,8 @@ const OPTIONS: OptionRules<NodeTransportOptions> = {
   maxSockets: optional(wholeNumber(1)),
   keepAliveMs: optional(milliseconds),
 }
+
+const SETTINGS_OF_OWN_AGENT = ['maxSockets', 'keepAliveMs'] as const
 
 /** Many servers close idle connections after 5 s. */
 const DEFAULT_KEEP_ALIVE_MS = 4_000
@@ -77,17 +79,18 @@ class NodeHttpTransport implements NodeTransport {
 
 /** Creates the transport. @throws ConfigurationError when an option is wrong */
 export function createNodeTransport(options: NodeTransportOptions): NodeTransport {
-  const own = readOptions('nodeTransport', options, OPTIONS, ConfigurationError)
-  const { agent, maxSockets, keepAliveMs } = own
-  if (agent !== undefined && (maxSockets !== undefined || keepAliveMs !== undefined)) {
-    throw new ConfigurationError(
-      'nodeTransport: maxSockets and keepAliveMs cannot be combined with agent; set them on the agent',
-    )
-  }
+  const own = readOptions('nodeTransport', options, OPTIONS)
+  const { agent } = own
+  const issues = SETTINGS_OF_OWN_AGENT.filter((name) => agent !== undefined && own[name] !== undefined).map((name) => ({
+    path: [name],
+    message: 'cannot be combined with agent',
+    advice: 'set it on the agent',
+  }))
+  refuseOptions('nodeTransport', issues)
   if (agent !== undefined && resendsWrites() && Reflect.get(agent, 'keepAlive') !== false) {
-    throw new ConfigurationError(
-      'nodeTransport: on Deno, an agent must have keepAlive: false, because Deno sends a write again when a kept connection is lost',
-    )
+    const message =
+      'must have keepAlive: false on Deno, because Deno sends a write again when a kept connection is lost'
+    throw configurationError('nodeTransport', [{ path: ['agent'], message }])
   }
   return new NodeHttpTransport(own)
 }

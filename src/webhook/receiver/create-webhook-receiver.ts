@@ -1,4 +1,5 @@
-import { nonNegativeMilliseconds, type OptionRules, optional, readOptions } from '../../shared/option-checks.ts'
+import { readOptions } from '../../errors/read-options.ts'
+import { nonNegativeMilliseconds, type OptionRules, optional } from '../../shared/option-checks.ts'
 import { type FastifyPlugin, fastifyAdapter } from './adapters/fastify.ts'
 import { type FetchHandler, fetchAdapter } from './adapters/fetch.ts'
 import { type LambdaHandler, lambdaAdapter } from './adapters/lambda.ts'
@@ -59,8 +60,7 @@ export interface WebhookReceiver {
    * claims are released, so that another process can handle the next attempt at once. Resolves at most two seconds after
    * `timeoutMs`, and never rejects. A second call returns the same promise.
    *
-   * @throws TypeError when an option is misspelt, or `timeoutMs` is not a number
-   * @throws RangeError when `timeoutMs` is negative or above 2 147 483 647
+   * @throws ConfigurationError when an option is misspelt, or `timeoutMs` is not a number from 0 to 2 147 483 647
    */
   close(options?: WebhookCloseOptions): Promise<void>
 }
@@ -99,8 +99,8 @@ export interface WebhookReceiver {
  * See "Signature" and "Delivery and retries" in docs/the-service.md. Assumed: the service retries after any response other
  * than 2xx and after a timeout, and each delay starts with the previous attempt.
  *
- * @throws TypeError when an option is missing, misspelt or of the wrong type, or a secret is unusable
- * @throws RangeError when a number is out of its range, or `maxRunMs + leaseMs` is over 295 000
+ * @throws ConfigurationError when an option is missing, misspelt or wrong, a secret is unusable, or `maxRunMs + leaseMs` is
+ *   over 295 000
  *
  * @example
  * ```ts

@@ -1,15 +1,18 @@
+import { refuseOptions } from '../../errors/read-options.ts'
 import { DELIVERY_SPAN_MS, LAST_DELIVERY_DELAY_MS, MAX_CLAIM_MS } from '../../shared/delivery-schedule.ts'
 import type { Issue } from '../../shared/issue.ts'
 import {
+  copyOfOptions,
   mustBeFunction,
   mustBeText,
   mustHaveMethods,
+  type OptionIssue,
   type OptionRule,
   type OptionRules,
   oneOf,
   optional,
+  optionIssues,
   positive,
-  readOptions,
   wholeNumber,
   within,
 } from '../../shared/option-checks.ts'
@@ -226,6 +229,7 @@ const mustBeEndpoint: OptionRule = (value) => {
   return problem && `${problem}: your name for this endpoint (for instance its path)`
 }
 
+/** Its copy contains copies of the bytes: wiping the original would accept messages signed with zero bytes. */
 const mustBeSecret: OptionRule = (value) => {
   if (typeof value === 'function') return undefined
   if (value === undefined || value === null) {
@@ -261,27 +265,32 @@ const rules = (): OptionRules<WebhookReceiverOptions> => ({
 /**
  * Checks the options, and fills in the defaults.
  *
- * @throws TypeError when an option is missing, misspelt or of the wrong type
- * @throws RangeError when a number is out of its range
+ * @throws ConfigurationError with all wrong options
  */
 export function receiverSettings(given: WebhookReceiverOptions): ReceiverSettings {
-  const options = readOptions('createWebhookReceiver', given, rules())
-  const settings: ReceiverSettings = {
+  const options = copyOfOptions(given, rules())
+  const { leaseMs = 30_000, maxRunMs = 240_000 } = options ?? {}
+  refuseOptions('createWebhookReceiver', [...optionIssues(options, rules()), ...claimIssues(leaseMs, maxRunMs)])
+  return {
     ...options,
     store: options.store ?? memoryStore(),
     maxBodyBytes: options.maxBodyBytes ?? 262_144,
     deadlineMs: options.deadlineMs ?? 10_000,
-    leaseMs: options.leaseMs ?? 30_000,
-    maxRunMs: options.maxRunMs ?? 240_000,
+    leaseMs,
+    maxRunMs,
     retainMs: options.retainMs ?? WEEK_MS,
     unexpectedShape: options.unexpectedShape ?? 'handle',
   }
-  const { leaseMs, maxRunMs } = settings
-  if (maxRunMs + leaseMs > MAX_CLAIM_MS) {
-    throw new RangeError(
-      `createWebhookReceiver: maxRunMs + leaseMs must be at most ${MAX_CLAIM_MS}, got ${maxRunMs} + ${leaseMs} = ${maxRunMs + leaseMs}; ` +
-        `the last retry of the service comes ${LAST_DELIVERY_DELAY_MS / 1000} s after the previous retry, and fails while an earlier claim exists`,
-    )
-  }
-  return settings
+}
+
+/** The claim of a killed process must expire before the last retry. */
+function claimIssues(leaseMs: unknown, maxRunMs: unknown): OptionIssue[] {
+  const areTimes = [leaseMs, maxRunMs].every((each) => typeof each === 'number' && each > 0 && each <= MAX_CLAIM_MS)
+  const sum = Number(maxRunMs) + Number(leaseMs)
+  if (!areTimes || sum <= MAX_CLAIM_MS) return []
+  const message = `plus leaseMs must be at most ${MAX_CLAIM_MS}, got ${maxRunMs} + ${leaseMs} = ${sum}`
+  const advice =
+    `the last retry of the service comes ${LAST_DELIVERY_DELAY_MS / 1000} s after the previous retry, and fails while ` +
+    'an earlier claim exists'
+  return [{ path: ['maxRunMs'], message, advice }]
 }

@@ -1,10 +1,10 @@
 import { WebhookError } from '../../errors/webhook-errors.ts'
 import type { ByteChunks } from '../../shared/byte-chunks.ts'
+import { isUint8Array } from '../../shared/type-checks.ts'
 import { diagnoseHeader, diagnoseWebhook, type Finding, finding } from '../diagnose.ts'
 import { decodeMessage, type WebhookEvent } from '../event.ts'
 import {
   findSigner,
-  isUint8Array,
   readSignature,
   type SignatureHeader,
   toKeys,

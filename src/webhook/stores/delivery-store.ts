@@ -1,6 +1,7 @@
 import { ConfigurationError } from '../../errors/client-errors.ts'
+import { refuseOptions } from '../../errors/read-options.ts'
 import { MAX_CLAIM_MS } from '../../shared/delivery-schedule.ts'
-import { type OptionRule, positive } from '../../shared/option-checks.ts'
+import { issuesAt, type OptionRule, positive, wholeNumber } from '../../shared/option-checks.ts'
 
 /**
  * The result of a claim.
@@ -141,12 +142,5 @@ export const notStored = (store: string): string =>
   `${store}: the database did not store the record, and has no other record of the key. A trigger of the table drops ` +
   'inserts: remove it'
 
-/**
- * Checks the limit of `prune`.
- *
- * @throws RangeError when it is not a positive whole number
- */
-export function requireLimit(limit: number): void {
-  if (Number.isSafeInteger(limit) && limit >= 1) return
-  throw new RangeError(`the limit of prune must be a whole number, at least 1, got ${String(limit)}`)
-}
+/** Checks the limit of `prune`. @throws ConfigurationError when it is not a whole number from 1 */
+export const requireLimit = (limit: number): void => refuseOptions('prune', issuesAt('limit', wholeNumber(1)(limit)))

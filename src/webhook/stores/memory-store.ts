@@ -1,4 +1,5 @@
-import { mustBeFunction, type OptionRules, optional, readOptions, wholeNumber } from '../../shared/option-checks.ts'
+import { readOptions } from '../../errors/read-options.ts'
+import { mustBeFunction, type OptionRules, optional, wholeNumber } from '../../shared/option-checks.ts'
 import {
   type ClaimResult,
   type DeliveryStore,
@@ -47,8 +48,7 @@ interface Entry {
  *
  * @returns a store whose methods reject with `TypeError` for an empty key, or a lease or retention that is not a positive
  *   number of milliseconds
- * @throws TypeError when an option is misspelt or of the wrong type
- * @throws RangeError when `maxEntries` is not a whole number from 1
+ * @throws ConfigurationError when an option is wrong or misspelt
  *
  * @example
  * ```ts

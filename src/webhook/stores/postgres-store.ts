@@ -3,13 +3,14 @@
  *
  * @module campaign-client/webhook/postgres
  */
+import { readOptions, refuseOptions } from '../../errors/read-options.ts'
 import { mayBeExecuted, type Query, type Row } from '../../postgres/database.ts'
 import { mustBeDatabase, openDatabase } from '../../postgres/open-database.ts'
 import type { ClientOf, PgPool } from '../../postgres/pg.ts'
 import type { PostgresSql } from '../../postgres/postgres-js.ts'
 import { createTables, mustBeTable, quotedTable } from '../../postgres/table.ts'
 import { MAX_CLAIM_MS } from '../../shared/delivery-schedule.ts'
-import { milliseconds, type OptionRules, optional, readOptions } from '../../shared/option-checks.ts'
+import { issuesAt, milliseconds, type OptionRules, optional } from '../../shared/option-checks.ts'
 import {
   type ClaimResult,
   COMMITTED_BY_APPLY,
@@ -115,7 +116,7 @@ export interface PostgresStore<Transaction> extends DeliveryStore {
    * @param limit - the maximum number of rows to delete, from 1; keeps the transaction short
    * @defaultValue 1000
    * @returns the number of deleted rows
-   * @throws RangeError when `limit` is not a positive whole number
+   * @throws ConfigurationError when `limit` is not a whole number from 1
    */
   prune(limit?: number): Promise<number>
 }
@@ -127,7 +128,7 @@ export interface PostgresStore<Transaction> extends DeliveryStore {
  * Requires PostgreSQL 11 or newer. The schema of a qualified name must exist.
  *
  * @param table - as in {@link PostgresStoreOptions.table}
- * @throws TypeError when the name is malformed
+ * @throws ConfigurationError when the name is malformed
  *
  * @example
  * ```ts
@@ -136,8 +137,7 @@ export interface PostgresStore<Transaction> extends DeliveryStore {
  * ```
  */
 export function postgresSchema(table: string = DEFAULT_TABLE): string {
-  const problem = mustBeTable(table)
-  if (problem !== undefined) throw new TypeError(`postgresSchema: the table ${problem}`)
+  refuseOptions('postgresSchema', issuesAt('table', mustBeTable(table)))
   const name = quotedTable(table)
   return createTables({
     [name]: `CREATE TABLE ${name} (
@@ -168,7 +168,7 @@ export function postgresSchema(table: string = DEFAULT_TABLE): string {
  * @returns a store. Its methods reject with the client's error when the database is unreachable or the table does not exist,
  *   and with `ConfigurationError` when the client changes texts. They reject with `TypeError` for an empty key, or a lease or
  *   retention that is not a positive number of milliseconds. Stores on the same table share their deliveries.
- * @throws TypeError when `database` is neither a pool nor an `sql`, when the `sql` prepares statements, or when an option is
+ * @throws ConfigurationError when `database` is neither a pool nor an `sql`, when the `sql` prepares statements, or when an option is
  *   malformed or misspelt. A single `Client` of `pg` is refused, because it cannot run concurrent transactions
  *
  * @example
@@ -196,13 +196,11 @@ export function postgresStore(
   database: PgPool | PostgresSql<unknown>,
   options: PostgresStoreOptions = {},
 ): PostgresStore<unknown> {
-  const problem = mustBeDatabase(database)
-  if (problem !== undefined) throw new TypeError(`postgresStore: the database ${problem}`)
   const {
     table = DEFAULT_TABLE,
     runOnceRetainMs = YEAR_MS,
     maxRunMs = 240_000,
-  } = readOptions('postgresStore', options, rules())
+  } = readOptions('postgresStore', options, rules(), issuesAt('database', mustBeDatabase(database)))
   const { query, transaction } = openDatabase(database, {
     name: 'postgresStore',
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,

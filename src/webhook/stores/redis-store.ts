@@ -3,10 +3,11 @@
  *
  * @module campaign-client/webhook/redis
  */
+import { readOptions } from '../../errors/read-options.ts'
 import { MAX_CLAIM_MS } from '../../shared/delivery-schedule.ts'
-import { type OptionRules, optional, readOptions } from '../../shared/option-checks.ts'
+import { issuesAt, type OptionRule, type OptionRules, optional } from '../../shared/option-checks.ts'
 import { withTimeLimit } from '../../shared/timers.ts'
-import { hasMethod } from '../../shared/type-checks.ts'
+import { hasMethod, typeName } from '../../shared/type-checks.ts'
 import {
   type ClaimResult,
   type DeliveryStore,
@@ -119,7 +120,7 @@ return 1`
  * @returns a store. Its methods reject with the error of the client when Redis is unreachable, and with `Error` when it does
  *   not respond for 3 s, or another program wrote the key. They reject with `TypeError` for an empty key, or a lease or
  *   retention that is not a positive number of milliseconds. Stores with the same prefix share their deliveries.
- * @throws TypeError when the client is of neither package, the prefix is malformed, or an option is misspelt
+ * @throws ConfigurationError when the client is of neither package, the prefix is malformed, or an option is misspelt
  *
  * @example
  * ```ts
@@ -134,8 +135,9 @@ return 1`
  * ```
  */
 export function redisStore(client: NodeRedisClient | IoredisClient, options: RedisStoreOptions = {}): DeliveryStore {
+  const clientIssues = issuesAt('client', mustBeRedisClient(client))
+  const { prefix = 'campaign:delivery:' } = readOptions('redisStore', options, rules(), clientIssues)
   const run = runner(client)
-  const { prefix = 'campaign:delivery:' } = readOptions('redisStore', options, rules())
   const redisKey = (key: string) => prefix + requireKey(key)
   const lateClaims = new LateClaims()
   const release = async (key: string, token: string): Promise<boolean> =>
@@ -173,21 +175,23 @@ export function redisStore(client: NodeRedisClient | IoredisClient, options: Red
   }
 }
 
+const isNodeRedis = (client: unknown): client is NodeRedisClient =>
+  hasMethod(client, 'eval') && hasMethod(client, 'EVAL')
+
+const mustBeRedisClient: OptionRule = (client) =>
+  isNodeRedis(client) || (hasMethod(client, 'eval') && hasMethod(client, 'defineCommand'))
+    ? undefined
+    : 'must be a client of "redis" 4 or newer (createClient, createClientPool, createCluster) or of "ioredis" ' +
+      `(Redis, Cluster), got ${typeName(client)}`
+
 function runner(client: NodeRedisClient | IoredisClient): Run {
-  if (hasMethod(client, 'eval') && hasMethod(client, 'EVAL')) {
-    const nodeRedis = client as NodeRedisClient
+  if (isNodeRedis(client)) {
+    const nodeRedis = client
     if (isPool(nodeRedis)) return (script, key, ...args) => runInPool(nodeRedis, script, key, args)
     return (script, key, ...args) =>
       leavingReplica(nodeRedis, inTime(nodeRedis.eval(script, { keys: [key], arguments: args })))
   }
-  if (hasMethod(client, 'eval') && hasMethod(client, 'defineCommand')) {
-    const ioredis = client as IoredisClient
-    return (script, key, ...args) => leavingReplica(ioredis, inTime(ioredis.eval(script, 1, key, ...args)))
-  }
-  throw new TypeError(
-    'redisStore needs a client of "redis" 4 or newer (createClient, createClientPool, createCluster) or of "ioredis" ' +
-      '(Redis, Cluster). The given value is neither',
-  )
+  return (script, key, ...args) => leavingReplica(client, inTime(client.eval(script, 1, key, ...args)))
 }
 
 /** A healthy server responds in milliseconds. */

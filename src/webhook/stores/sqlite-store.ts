@@ -3,8 +3,9 @@
  *
  * @module campaign-client/webhook/sqlite
  */
+import { readOptions, refuseOptions } from '../../errors/read-options.ts'
 import { MAX_CLAIM_MS } from '../../shared/delivery-schedule.ts'
-import { type OptionRules, optional, readOptions } from '../../shared/option-checks.ts'
+import { issuesAt, type OptionRules, optional } from '../../shared/option-checks.ts'
 import { sleep } from '../../shared/timers.ts'
 import { hasMethod, typeName } from '../../shared/type-checks.ts'
 import {
@@ -87,7 +88,7 @@ export interface SqliteStore<Database> extends DeliveryStore {
    * @param limit - the maximum number of rows to delete, from 1; keeps the transaction short
    * @defaultValue 1000
    * @returns the number of deleted rows
-   * @throws RangeError when `limit` is not a positive whole number
+   * @throws ConfigurationError when `limit` is not a whole number from 1
    */
   prune(limit?: number): Promise<number>
 
@@ -114,7 +115,7 @@ const rules = (): OptionRules<SqliteStoreOptions> => ({
  * store over a path runs it by itself.
  *
  * @param table - as in {@link SqliteStoreOptions.table}
- * @throws TypeError when the name is malformed
+ * @throws ConfigurationError when the name is malformed
  *
  * @example
  * ```ts
@@ -122,8 +123,7 @@ const rules = (): OptionRules<SqliteStoreOptions> => ({
  * ```
  */
 export function sqliteSchema(table: string = DEFAULT_TABLE): string {
-  const problem = mustBeSqliteTable(table)
-  if (problem !== undefined) throw new TypeError(`sqliteSchema: the table ${problem}`)
+  refuseOptions('sqliteSchema', issuesAt('table', mustBeSqliteTable(table)))
   return `CREATE TABLE IF NOT EXISTS "${table}" (
   purpose TEXT NOT NULL CHECK (purpose IN ('delivery', 'run_once')),
   key TEXT NOT NULL,
@@ -153,8 +153,8 @@ CREATE INDEX IF NOT EXISTS "${table}_expires_at" ON "${table}" (expires_at);`
  * @param options - the table and times
  * @returns a store. Its methods reject with the error of SQLite when the database cannot be used, and with `TypeError` for an
  *   empty key, or a lease or retention that is not a positive number of milliseconds
- * @throws TypeError when `database` is neither a path nor a database, or an option is malformed or misspelt
- * @throws ConfigurationError when `database` is a path, and this runtime has no `node:sqlite` (Node.js has it from 22.13)
+ * @throws ConfigurationError when `database` is neither a path nor a database, an option is malformed or misspelt, or
+ *   `database` is a path, and this runtime has no `node:sqlite` (Node.js has it from 22.13)
  *
  * @example
  * ```ts
@@ -174,9 +174,9 @@ export function sqliteStore(
   source: string | SqliteDatabase,
   options: SqliteStoreOptions = {},
 ): SqliteStore<SqliteDatabase> {
-  const problem = mustBePathOrDatabase(source)
-  if (problem !== undefined) throw new TypeError(`sqliteStore: the database ${problem}`)
-  const { table = DEFAULT_TABLE, runOnceRetainMs = YEAR_MS } = readOptions('sqliteStore', options, rules())
+  const sourceIssues = issuesAt('database', mustBePathOrDatabase(source))
+  const own = readOptions('sqliteStore', options, rules(), sourceIssues)
+  const { table = DEFAULT_TABLE, runOnceRetainMs = YEAR_MS } = own
   if (typeof source === 'string') loadSqlite('sqliteStore with a path')
   const connection = new StoreConnection(source, table)
   const sql = statements(table, runOnceRetainMs)

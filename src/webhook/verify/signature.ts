@@ -1,7 +1,8 @@
 import { constantTimeEqual, hmacSha256Hex } from '#crypto'
+import { isUint8Array } from '../../shared/type-checks.ts'
 import { warnOnce } from '../../shared/warn-once.ts'
 
-/** One secret: its text as registered with the service, or its bytes. Never empty. */
+/** One secret: its text as registered with the service, or its bytes. Never empty, and never only zero bytes. */
 export type WebhookKey = string | Uint8Array
 
 /**
@@ -34,8 +35,8 @@ export type SignatureFailure = 'missing_signature' | 'malformed_signature' | 'si
  * @param secret - the secret of the webhook, or a list of one to five secrets while you replace it
  * @param rawBody - the body exactly as it arrived. A parsed body returns `false`, and warns once per process.
  * @param header - the value of `x-service-signature`. Several values, upper case, a prefix or white space return `false`.
- * @throws TypeError when the secret is unusable: empty, neither a string nor a Uint8Array, or a list that is empty or has
- * more than five secrets
+ * @throws TypeError when the secret is unusable: empty, only zero bytes, neither a string nor a Uint8Array, or a list that is
+ * empty or has more than five secrets
  *
  * @example
  * ```ts
@@ -138,9 +139,14 @@ export function secretProblem(secret: unknown): string | undefined {
   for (const key of keys) {
     if (typeof key !== 'string' && !isUint8Array(key)) return unusable(key === null ? 'null' : typeof key)
     if (key.length === 0) return unusable('an empty value')
+    if (isZero(key)) return unusable('only zero bytes')
   }
   return undefined
 }
+
+/** HMAC gives zero bytes the same signature as an empty key. Such bytes were wiped. */
+const isZero = (key: string | Uint8Array): boolean =>
+  typeof key === 'string' ? /^\0+$/.test(key) : key.every((byte) => byte === 0)
 
 const listOf = (secret: unknown): readonly unknown[] => (Array.isArray(secret) ? secret : [secret])
 
@@ -157,9 +163,4 @@ export function toRawBody(body: unknown): string | Uint8Array | undefined {
   } catch {
     return undefined
   }
-}
-
-/** Whether the value is a `Uint8Array` of any realm. `instanceof` fails for a value of another realm, as in some test runners. */
-export function isUint8Array(value: unknown): value is Uint8Array {
-  return Reflect.get(Uint8Array.prototype, Symbol.toStringTag, value) === 'Uint8Array'
 }

@@ -47,8 +47,8 @@ test('instanceof works for errors of an ESM copy in the same process', async () 
 })
 
 test('the stores refuse values that are not a client', () => {
-  assert.throws(() => redisStore({}), TypeError)
-  assert.throws(() => postgresStore({}), TypeError)
+  assert.throws(() => redisStore({}), { code: 'configuration' })
+  assert.throws(() => postgresStore({}), { code: 'configuration' })
 })
 
 test('exports package.json with its version', () => {

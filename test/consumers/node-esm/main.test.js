@@ -49,8 +49,8 @@ test('instanceof works for errors of a CommonJS copy in the same process', () =>
 })
 
 test('the stores refuse values that are not a client', () => {
-  assert.throws(() => redisStore({}), TypeError)
-  assert.throws(() => postgresStore({}), TypeError)
+  assert.throws(() => redisStore({}), { code: 'configuration' })
+  assert.throws(() => postgresStore({}), { code: 'configuration' })
 })
 
 test('exports package.json with its version', () => {

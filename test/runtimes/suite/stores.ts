@@ -1,7 +1,7 @@
 import { type DeliveryStore, memoryStore } from 'campaign-client/webhook'
 import { postgresStore } from 'campaign-client/webhook/postgres'
 import { redisStore } from 'campaign-client/webhook/redis'
-import { equal, instance, matches, thrown } from './assertions.ts'
+import { equal, matches, thrown } from './assertions.ts'
 import type { Behaviour } from './behaviour.ts'
 
 /** The stores of deliveries. */
@@ -31,9 +31,9 @@ export const stores: readonly Behaviour[] = [
     name: 'redisStore and postgresStore load and refuse an invalid client',
     run() {
       for (const make of [redisStore, postgresStore]) {
-        instance(
+        matches(
           thrown(() => make({} as never)),
-          TypeError,
+          { code: 'configuration' },
         )
       }
     },

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { connect } from 'node:net'
-import { CampaignClient } from 'campaign-client'
+import { CampaignClient, ConfigurationError } from 'campaign-client'
 import { createCampaignService } from 'campaign-client/testing'
 import { describe, expect, test, vi } from 'vitest'
 import { caller } from '../rest.ts'
@@ -65,9 +65,9 @@ describe('listen', () => {
   test('rejects an invalid port and a port in use', async () => {
     const service = createCampaignService()
     await expect(service.listen({ port: 65_536 })).rejects.toThrow(
-      new RangeError('listen: port must be a whole number, 0 or more and at most 65535, got 65536'),
+      'listen: port must be a whole number, 0 or more and at most 65535, got 65536',
     )
-    await expect(service.listen({ port: '80' as never })).rejects.toThrow(TypeError)
+    await expect(service.listen({ port: '80' as never })).rejects.toThrow(ConfigurationError)
     const server = await service.listen()
     await expect(service.listen({ port: server.port })).rejects.toMatchObject({ code: 'EADDRINUSE' })
     await server.close()
@@ -121,7 +121,7 @@ describe('listen', () => {
 
   test.each([9, 6000, 10_080])('refuses port %i, which fetch blocks', async (port) => {
     await expect(createCampaignService().listen({ port })).rejects.toThrow(
-      new RangeError(`listen: port must be a port that fetch does not block, got ${port}`),
+      `listen: port must be a port that fetch does not block, got ${port}`,
     )
   })
 

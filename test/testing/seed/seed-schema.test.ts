@@ -1,3 +1,4 @@
+import { ConfigurationError } from 'campaign-client'
 import { type CampaignSeed, createCampaignService } from 'campaign-client/testing'
 import { describe, expect, test } from 'vitest'
 
@@ -50,7 +51,7 @@ describe('createCampaignService', () => {
           { id: 'b', deps: ['a'] },
         ],
       },
-      /campaigns\.0 has a dependency cycle: a → b → a$/,
+      /campaigns\.0 has a dependency cycle: a → b → a/,
     ],
     [
       'an unknown dependency of a quest',
@@ -157,7 +158,7 @@ describe('createCampaignService', () => {
       /campaigns\.0\.users\.1\.profiles\.0 belongs to another user/,
     ],
   ])('refuses %s in a seed and names its path', (_, seed, message) => {
-    expect(() => createCampaignService({ campaigns: [{ id: 'demo', ...seed }] })).toThrow(TypeError)
+    expect(() => createCampaignService({ campaigns: [{ id: 'demo', ...seed }] })).toThrow(ConfigurationError)
     expect(() => createCampaignService({ campaigns: [{ id: 'demo', ...seed }] })).toThrow(/^createCampaignService: /)
     expect(() => createCampaignService({ campaigns: [{ id: 'demo', ...seed }] })).toThrow(message)
   })

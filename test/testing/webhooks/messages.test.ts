@@ -153,7 +153,7 @@ describe('messages', () => {
     [{ kind: 'action_completed', ...ada, aid: 'nothing' }, 'emit: aid: there is no task "nothing" in "demo"'],
     [{ kind: 'quest_completed', ...ada, cid: 'nothing' }, 'emit: cid: there is no quest "nothing" in "demo"'],
     [{ ...emitFollow, pid: 'nothing' }, 'emit: pid: there is no campaign "nothing"'],
-    [{ ...emitFollow, account: 'nobody' }, 'emit: there is no user "nobody" on "discord" in "demo"'],
+    [{ ...emitFollow, account: 'nobody' }, 'emit: account: there is no user "nobody" on "discord" in "demo"'],
     [{ kind: 'custom', payload: [] }, 'emit of kind custom: payload must be an object, got array'],
     [
       { kind: 'custom', payload: { toJSON() {} } },
@@ -164,6 +164,6 @@ describe('messages', () => {
     [{ kind: 'login' }, "emit: kind must be 'action_completed' or 'quest_completed' or 'custom'"],
   ])('emit refuses %j', (options, message) => {
     const { service } = start()
-    expect(() => service.emit(options as never)).toThrow(new TypeError(message))
+    expect(() => service.emit(options as never)).toThrow(message)
   })
 })

@@ -57,12 +57,12 @@ describe('redeliver', () => {
 
   test('refuses an unknown delivery and a removed URL or webhook', async () => {
     const { service } = start()
-    expect(() => service.redeliver('nothing')).toThrow(new TypeError('redeliver: there is no delivery "nothing"'))
+    expect(() => service.redeliver('nothing')).toThrow('redeliver: deliveryId: there is no delivery "nothing"')
     service.registerWebhook({ url: HOOK, hook_id: 'h' })
     service.emit(emitFollow)
     await service.settle()
     const { deliveryId } = only(service.deliveries)
-    const refused = new TypeError(`redeliver: the webhook "h" no longer has ${HOOK}`)
+    const refused = `redeliver: deliveryId: the webhook "h" no longer has ${HOOK}`
     service.registerWebhook({ url: `${HOOK}/new`, hook_id: 'h' })
     expect(() => service.redeliver(deliveryId)).toThrow(refused)
     service.unregisterWebhook('h')

@@ -67,14 +67,17 @@ describe('testWebhook, like the Test button of the panel,', () => {
   })
 
   test.each([
-    [{ account: 'nobody', platform: 'discord' }, 'there is no user "nobody" on "discord" in "demo"'],
+    [{ account: 'nobody', platform: 'discord' }, 'account: there is no user "nobody" on "discord" in "demo"'],
     [{ account: 'ada', platform: 'discord', pid: 'x' }, 'pid: there is no campaign "x"'],
-    [{ account: 'ada', platform: 'discord', hook_id: 'x' }, 'there is no webhook "x"'],
-    [{ account: 'ada', platform: 'discord', url: 'https://x.example' }, '"a" has no URL "https://x.example"'],
+    [{ account: 'ada', platform: 'discord', hook_id: 'x' }, 'hook_id: there is no webhook "x"'],
+    [
+      { account: 'ada', platform: 'discord', url: 'https://x.example' },
+      'url must be a URL of the webhook "a", got "https://x.example"',
+    ],
   ])('refuses %j', async (options, message) => {
     const { service } = start()
     service.registerWebhook({ url: HOOK, hook_id: 'a' })
-    await expect(service.testWebhook(options)).rejects.toThrow(new TypeError(`testWebhook: ${message}`))
+    await expect(service.testWebhook(options)).rejects.toThrow(`testWebhook: ${message}`)
   })
 })
 
@@ -87,5 +90,5 @@ test('testWebhook works with the system clock', async () => {
 test('testWebhook rejects without a webhook', async () => {
   const { service } = start()
   const user = { account: 'ada', platform: 'discord' }
-  await expect(service.testWebhook(user)).rejects.toThrow('testWebhook: no webhook is registered')
+  await expect(service.testWebhook(user)).rejects.toThrow('testWebhook: hook_id: there is no webhook')
 })

@@ -1,3 +1,4 @@
+import { ConfigurationError } from 'campaign-client'
 import { verifyWebhook } from 'campaign-client/webhook'
 import { describe, expect, test } from 'vitest'
 import { caller, ok, refused } from '../rest.ts'
@@ -73,17 +74,17 @@ describe('a message', () => {
   test.each([
     [{ url: 'ftp://partner.example' }, /^registerWebhook: url must be an absolute http or https URL/],
     [{ url: '/hook' }, /url must be/],
-    [{ url: [HOOK, '/hook'] }, /^registerWebhook: url\.1 must be an absolute http or https URL$/],
-    [{}, /^registerWebhook: url: expected string or array, received undefined$/],
-    [{ url: HOOK, campaigns: ['demo', ''] }, /^registerWebhook: campaigns\.1 must not be empty$/],
+    [{ url: [HOOK, '/hook'] }, /^registerWebhook: url\.1 must be an absolute http or https URL/],
+    [{}, /^registerWebhook: url: expected string or array, received undefined/],
+    [{ url: HOOK, campaigns: ['demo', ''] }, /^registerWebhook: campaigns\.1 must not be empty/],
     [{ url: [] }, /url must name at least one/],
-    [{ url: HOOK, secret: '' }, /^registerWebhook: secret must not be empty$/],
-    [{ url: HOOK, scope: '' }, /^registerWebhook: scope must not be empty$/],
-    [{ url: HOOK, hook_id: 5 }, /^registerWebhook: hook_id: expected string, received number$/],
-    [{ url: HOOK, campaigns: 'demo' }, /^registerWebhook: campaigns: expected array, received string$/],
+    [{ url: HOOK, secret: '' }, /^registerWebhook: secret must not be empty/],
+    [{ url: HOOK, scope: '' }, /^registerWebhook: scope must not be empty/],
+    [{ url: HOOK, hook_id: 5 }, /^registerWebhook: hook_id: expected string, received number/],
+    [{ url: HOOK, campaigns: 'demo' }, /^registerWebhook: campaigns: expected array, received string/],
   ])('registerWebhook refuses %j', (options, message) => {
     const { service } = start()
-    expect(() => service.registerWebhook(options as never)).toThrow(TypeError)
+    expect(() => service.registerWebhook(options as never)).toThrow(ConfigurationError)
     expect(() => service.registerWebhook(options as never)).toThrow(message)
   })
 

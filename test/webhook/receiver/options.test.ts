@@ -1,3 +1,4 @@
+import { ConfigurationError } from 'campaign-client'
 import { createWebhookReceiver, memoryStore, type WebhookReceiverOptions } from 'campaign-client/webhook'
 import { describe, expect, test } from 'vitest'
 
@@ -9,29 +10,19 @@ function create(options: Record<string, unknown>): () => unknown {
 
 describe('createWebhookReceiver refuses at creation', () => {
   test.each([undefined, null, 'campaign', 7])('options that are %j', (options) => {
-    expect(() => createWebhookReceiver(options as never)).toThrow(TypeError)
+    expect(() => createWebhookReceiver(options as never)).toThrow(ConfigurationError)
     expect(() => createWebhookReceiver(options as never)).toThrow(/must be an object/)
   })
 
-  test('a misspelt option', () => {
-    expect(create({ retainMS: 1 })).toThrow(TypeError)
-    expect(create({ retainMS: 1 })).toThrow(
-      'createWebhookReceiver: retainMS is not an option; the options are endpoint, secret, handle, store, maxBodyBytes, ' +
-        'deadlineMs, leaseMs, maxRunMs, retainMs, unexpectedShape, onReject, onError',
-    )
-    expect(create({ retainMS: undefined })).toThrow('retainMS is not an option')
-    expect(create({ retainMs: undefined })).not.toThrow()
-  })
-
   test.each([undefined, null, '', '   ', 7, {}])('the endpoint %j', (endpoint) => {
-    expect(create({ endpoint })).toThrow(TypeError)
+    expect(create({ endpoint })).toThrow(ConfigurationError)
     expect(create({ endpoint })).toThrow(/endpoint must be a non-empty string/)
   })
 
   test.each([[undefined], [null], [''], [[]], [['a', '']], [7], [{}], [new Uint8Array()], [Array(6).fill('s')]])(
     'the secret %j',
     (secret) => {
-      expect(create({ secret })).toThrow(TypeError)
+      expect(create({ secret })).toThrow(ConfigurationError)
     },
   )
 
@@ -42,13 +33,13 @@ describe('createWebhookReceiver refuses at creation', () => {
   })
 
   test.each(['handle', 'onReject', 'onError'])('%s that is not a function', (name) => {
-    expect(create({ [name]: 'text' })).toThrow(TypeError)
+    expect(create({ [name]: 'text' })).toThrow(ConfigurationError)
     expect(create({ [name]: null })).toThrow(`${name} must be a function, got null`)
   })
 
   test('a store that lacks a method, and names the method', () => {
     const { extend: _, ...rest } = memoryStore()
-    expect(create({ store: rest })).toThrow(TypeError)
+    expect(create({ store: rest })).toThrow(ConfigurationError)
     expect(create({ store: rest })).toThrow(/store lacks the method extend; pass sqliteStore\(path\), /)
     expect(create({ store: {} })).toThrow(/store lacks the methods claim, extend, complete, release/)
     for (const [store, name] of [
@@ -70,46 +61,46 @@ describe('createWebhookReceiver refuses at creation', () => {
 
   test.each(NUMBERS)('%s that is not a number', (name, wanted) => {
     for (const value of ['5', null, {}, 5n]) {
-      expect(create({ [name]: value })).toThrow(TypeError)
+      expect(create({ [name]: value })).toThrow(ConfigurationError)
       expect(create({ [name]: value })).toThrow(`${name} must be ${wanted}`)
     }
   })
 
   test.each(NUMBERS)('%s out of its range', (name, wanted) => {
     for (const value of [0, -1, Number.NaN, Infinity, 2 ** 60]) {
-      expect(create({ [name]: value })).toThrow(RangeError)
+      expect(create({ [name]: value })).toThrow(ConfigurationError)
       expect(create({ [name]: value })).toThrow(new RegExp(`${name} must be ${wanted}.*, got ${value}`))
     }
   })
 
   test('a fraction of a byte', () => {
-    expect(create({ maxBodyBytes: 10.5 })).toThrow(RangeError)
+    expect(create({ maxBodyBytes: 10.5 })).toThrow(ConfigurationError)
   })
 
   test('a deadline later than the last retry', () => {
-    expect(create({ deadlineMs: 395_001 })).toThrow(RangeError)
+    expect(create({ deadlineMs: 395_001 })).toThrow(ConfigurationError)
     expect(create({ deadlineMs: 395_000 })).not.toThrow()
   })
 
   test('a retention that ends before the last retry', () => {
-    expect(create({ retainMs: 394_999 })).toThrow(RangeError)
+    expect(create({ retainMs: 394_999 })).toThrow(ConfigurationError)
     expect(create({ retainMs: 395_000 })).not.toThrow()
   })
 
   test('a claim that could still exist at the last retry', () => {
-    expect(create({ maxRunMs: 265_000, leaseMs: 30_001 })).toThrow(RangeError)
+    expect(create({ maxRunMs: 265_000, leaseMs: 30_001 })).toThrow(ConfigurationError)
     expect(create({ maxRunMs: 265_000, leaseMs: 30_001 })).toThrow(
       /at most 295000, got 265000 \+ 30001 = 295001.*last retry of the service comes 300 s after/,
     )
-    expect(create({ maxRunMs: 265_001 })).toThrow(RangeError)
-    expect(create({ leaseMs: 55_001 })).toThrow(RangeError)
+    expect(create({ maxRunMs: 265_001 })).toThrow(ConfigurationError)
+    expect(create({ leaseMs: 55_001 })).toThrow(ConfigurationError)
     expect(create({ maxRunMs: 265_000, leaseMs: 30_000 })).not.toThrow()
   })
 
   test('a secret in the wrong option, without showing it', () => {
     for (const name of ['handle', 'store', ...NUMBERS.map(([name]) => name)]) {
       expect(create({ [name]: 'whsec_oops' })).not.toThrow(/oops/)
-      expect(create({ [name]: 'whsec_oops' })).toThrow(TypeError)
+      expect(create({ [name]: 'whsec_oops' })).toThrow(ConfigurationError)
     }
   })
 })

@@ -1,3 +1,4 @@
+import { ConfigurationError } from 'campaign-client'
 import { awardOne } from 'campaign-client/bulk'
 import { postgresLedger } from 'campaign-client/bulk/postgres'
 import { type PgPool, type PostgresSql, type PostgresStore, postgresStore } from 'campaign-client/webhook/postgres'
@@ -183,9 +184,9 @@ test.each([undefined, {}, { prepare: true }, { prepare: undefined }])(
   (options) => {
     const members = { unsafe: async () => [], begin: async () => undefined, options }
     const sql = Object.assign(() => undefined, members) as PostgresSql
-    expect(() => postgresStore(sql)).toThrow(TypeError)
+    expect(() => postgresStore(sql)).toThrow(ConfigurationError)
     expect(() => postgresStore(sql)).toThrow(
-      /made with prepare: false\. .* can lose a COMMIT that the package reports as done$/,
+      /made with prepare: false\. .* can lose a COMMIT that the package reports as done/,
     )
   },
 )
