@@ -214,7 +214,7 @@ test.each([
 
 test.each([
   [[], "'--registration-path <path>' not specified"],
-  [['--registration-path', '../hooks'], '--registration-path must be a path below CAMPAIGN_BASE_URL'],
+  [['--registration-path', '../hooks'], '--registration-path must be a path below the base URL'],
 ])('registerWebhook refuses the path %j and names the flag', async (path, sentence) => {
   const { env, service } = await listeningService()
   const args = ['call', 'registerWebhook', '--scope', 'user_activity', '--url', 'http://127.0.0.1:1/', ...path]

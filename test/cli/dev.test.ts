@@ -138,7 +138,7 @@ test.each([
   [['--seed', '/no/such/file'], 'no such file'],
   [['--token', 'two words'], 'without spaces and commas'],
   [['--token'], "option '--token <token>' argument missing\n  ↳ see --help"],
-  [['--registration-path', '../up'], 'must be a path below baseUrl'],
+  [['--registration-path', '../up'], 'must be a path below the base URL'],
 ])('%j is refused', async (args, words) => {
   const { code, stdout, stderr } = await runProcess(['dev', ...args])
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })

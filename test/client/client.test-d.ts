@@ -1,6 +1,7 @@
 import {
   type AcceptedData,
   type AccessTokenSource,
+  type AnyCampaignError,
   type ApiError,
   type ApiErrorCode,
   type CallOptions,
@@ -19,6 +20,7 @@ import {
   type InvalidResponseEvent,
   type InviteCode,
   type Issue,
+  isCampaignError,
   type LeaseErrorCode,
   type Metadata,
   type NetworkError,
@@ -336,6 +338,35 @@ describe('errors', () => {
       }
     }
     expectTypeOf(isFinal).toBeFunction()
+  })
+
+  test('of this package are narrowed by a switch over code', () => {
+    const handle = (error: unknown): unknown => {
+      if (!isCampaignError(error)) return undefined
+      expectTypeOf(error).toEqualTypeOf<AnyCampaignError>()
+      switch (error.code) {
+        case 'rate_limited':
+          expectTypeOf(error).toEqualTypeOf<RateLimitError>()
+          return error.retryAfterMs
+        case 'configuration':
+          return error.issues
+        case 'missing_signature':
+          return error.status
+        case 'award_run_stopped':
+          return error.report.complete
+        case 'award_unsettled':
+          return error.reason
+        case 'api_error':
+          return error.serviceCode
+        case 'discard_event':
+          return error.cause
+        default:
+          // @ts-expect-error not every class has issues
+          return error.issues
+      }
+    }
+    expectTypeOf(handle).toBeFunction()
+    expectTypeOf<AnyCampaignError['code']>().toEqualTypeOf<CampaignErrorCode>()
   })
 
   test('have the codes of their class', () => {

@@ -136,6 +136,25 @@ describe.each(Object.entries(classes))('%s', (name, [error, fields]) => {
   })
 })
 
+describe('isCampaignError', () => {
+  it.each(Object.entries(classes))('is true for %s', (_, [error]) => {
+    expect(campaign.isCampaignError(error)).toBe(true)
+  })
+
+  it('is false for other values, unknown codes, and a known code on another class', () => {
+    const others = [
+      undefined,
+      'network',
+      new Error('e'),
+      { code: 'network' },
+      new CampaignError('m', { code: 'of_a_later_version' }),
+      new CampaignError('m', { code: 'toString' }),
+      new CampaignError('m', { code: 'rate_limited' }),
+    ]
+    for (const other of others) expect(campaign.isCampaignError(other)).toBe(false)
+  })
+})
+
 describe('instanceof', () => {
   const loadCopy = async (): Promise<typeof campaign> => {
     vi.resetModules()

@@ -1,4 +1,4 @@
-import { CampaignClient, CampaignError, RateLimitError, type UserProgress } from 'campaign-client'
+import { CampaignClient, CampaignError, isCampaignError, RateLimitError, type UserProgress } from 'campaign-client'
 import { userProgress } from 'campaign-client/schemas'
 import { type CampaignService, createCampaignService } from 'campaign-client/testing'
 import { signWebhook, verifyWebhook, type WebhookEvent } from 'campaign-client/webhook'
@@ -32,6 +32,20 @@ export function describeEvent(event: WebhookEvent): string {
 
 export const retryAfter = (error: unknown): number | undefined =>
   error instanceof RateLimitError ? error.retryAfterMs : undefined
+
+export function describeError(error: unknown): string {
+  if (!isCampaignError(error)) return String(error)
+  switch (error.code) {
+    case 'rate_limited':
+      return `wait ${error.retryAfterMs ?? 0} ms`
+    case 'configuration':
+      return error.issues.map(({ path }) => path.join('.')).join()
+    case 'api_error':
+      return String(error.status)
+    default:
+      return error.code
+  }
+}
 
 // @ts-expect-error an account is missing
 export const incomplete = () => client.getUserProgress({ platform: 'discord', pid: 'demo' })

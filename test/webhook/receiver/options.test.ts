@@ -1,12 +1,57 @@
 import { ConfigurationError } from 'campaign-client'
 import { createWebhookReceiver, memoryStore, type WebhookReceiverOptions } from 'campaign-client/webhook'
 import { describe, expect, test } from 'vitest'
+import { activity, deliveryOf, SECRET } from '../signed-message.ts'
 
 const REQUIRED: WebhookReceiverOptions = { endpoint: 'campaign', secret: 's3cret', handle: () => {} }
 
 function create(options: Record<string, unknown>): () => unknown {
   return () => createWebhookReceiver({ ...REQUIRED, ...options } as WebhookReceiverOptions)
 }
+
+test.each<[string, (bytes: Uint8Array) => WebhookReceiverOptions['secret']]>([
+  ['bytes', (bytes) => bytes],
+  ['a list of bytes', (bytes) => [bytes]],
+])('a secret given as %s is copied: wiping it afterwards changes nothing', async (_, secretOf) => {
+  const bytes = new TextEncoder().encode(SECRET)
+  const receiver = createWebhookReceiver({ ...REQUIRED, secret: secretOf(bytes) })
+  bytes.fill(0)
+  const forged = deliveryOf(activity(), { secret: '\0'.repeat(bytes.length) })
+  expect((await receiver.fetch(forged)).status).toBe(401)
+  expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(200)
+})
+
+test('createWebhookReceiver reads each option once, by its name, and throws the error of a getter', () => {
+  const reads: PropertyKey[] = []
+  const proxy = new Proxy(REQUIRED, {
+    ownKeys: () => [],
+    get(target, name) {
+      reads.push(name)
+      return Reflect.get(target, name)
+    },
+  })
+  createWebhookReceiver(proxy)
+  expect(reads).toContain('endpoint')
+  expect(new Set(reads).size).toBe(reads.length)
+  const failure = new Error('no secret')
+  const hostile = Object.defineProperty({ ...REQUIRED }, 'secret', {
+    get() {
+      throw failure
+    },
+  })
+  expect(() => createWebhookReceiver(hostile)).toThrow(failure)
+})
+
+test('createWebhookReceiver reports all wrong options at once', () => {
+  try {
+    createWebhookReceiver({ endpoint: '', misspelt: 1, maxRunMs: 265_000, leaseMs: 30_001, handle: 5 } as never)
+    expect.unreachable()
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigurationError)
+    const { issues } = error as ConfigurationError
+    expect(issues.map(({ path }) => path)).toEqual([['misspelt'], ['endpoint'], ['secret'], ['handle'], ['maxRunMs']])
+  }
+})
 
 describe('createWebhookReceiver refuses at creation', () => {
   test.each([undefined, null, 'campaign', 7])('options that are %j', (options) => {
