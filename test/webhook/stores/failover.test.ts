@@ -162,7 +162,9 @@ describe.skipIf(skipsWithout(redis.name, redis.missingPrivate))('redisStore when
 
 describe.skipIf(skipsWithout(postgres.name, postgres.missingPrivate))('when the primary becomes a standby', () => {
   const openPg = (connectionString: string): Pool => {
-    const pool = new Pool({ connectionString, max: CONNECTIONS, connectionTimeoutMillis: 5_000, query_timeout: 10_000 })
+    // Keeps the connections to the old primary until the store closes them.
+    const limits = { connectionTimeoutMillis: 5_000, query_timeout: 10_000, idleTimeoutMillis: 0 }
+    const pool = new Pool({ connectionString, max: CONNECTIONS, ...limits })
     pool.on('error', () => undefined)
     return pool
   }
