@@ -340,7 +340,7 @@ test.each([
   ['addFault', { on: '*', kind: 'status', times: 0, status: 500 }, 'times', 'a whole number of at least 1'],
   ['addFault', { on: '*', kind: 'status', times: 1, status: 99 }, 'status', 'from 200 to 599'],
   ['addFault', { on: '*', kind: 'delay', times: 1, delayMs: -1 }, 'delayMs', 'at least 0'],
-  ['completeTask', { ...LINUS, aid: 'follow' }, undefined, 'the dependencies of "follow" first'],
+  ['completeTask', { ...LINUS, aid: 'follow' }, undefined, 'the dependencies of "follow" are not completed'],
 ] as const)(
   '%s with %j returns an error with its field, without names of methods or parameters',
   async (name, argument, field, message) => {

@@ -579,7 +579,15 @@ const MAX_NAME_BYTES = 255 - '-journal'.length
 /** The smallest SQLite database. SQLite takes a smaller file for a new database. */
 const MIN_SIZE = 512
 
-const exists = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined
+/** Returns whether there is a file. The permission model of Node.js may allow access to the ledger alone. */
+function exists(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_ACCESS_DENIED') return false
+    throw error
+  }
+}
 
 /** SQLite would delete a `-wal` or `-journal` file without a database, and with it the last entries of the ledger. */
 function requireNotLost(path: string): void {

@@ -28,7 +28,7 @@ export function completeTaskByOptions(given: CompleteTaskOptions, state: Service
   if (!task) throw refusal(`there is no task "${aid}" in "${pid}"`)
   const missing = missingDependencies(task.deps, entry)
   if (missing.length > 0) {
-    throw refusal(`has dependencies that are not completed: ${missing.join(', ')}`)
+    throw refusal(`the dependencies of "${aid}" are not completed: ${missing.join(', ')}`)
   }
   completeTask(entry, task, account, state)
   return describeEntry(entry)

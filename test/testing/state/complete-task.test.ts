@@ -118,7 +118,7 @@ describe('completeTask', () => {
   })
 
   test.each([
-    [{ ...linus, aid: 'follow' }, 'aid has dependencies that are not completed: connect-wallet'],
+    [{ ...linus, aid: 'follow' }, 'aid: the dependencies of "follow" are not completed: connect-wallet'],
     [{ ...linus, aid: 'nothing' }, 'aid: there is no task "nothing" in "demo"'],
     [{ ...linus, pid: 'x', aid: 'follow' }, 'pid: there is no campaign "x"'],
     [{ ...linus, account: 'nobody', aid: 'follow' }, 'account: there is no user "nobody" on "discord" in "demo"'],

@@ -584,7 +584,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
       async (limit) => {
         const pruned = postgresStore(pool, { table }).prune(limit)
         await expect(pruned).rejects.toThrow(ConfigurationError)
-        await expect(pruned).rejects.toThrow(`limit of prune must be a whole number, at least 1, got ${limit}`)
+        await expect(pruned).rejects.toThrow('prune: limit must be a whole number, 1 or more, got')
       },
     )
   })

@@ -385,6 +385,7 @@ describe.each(BUILDS)('%s build', (build) => {
 
   describe('properties', () => {
     const bytes = fc.uint8Array({ minLength: 1, maxLength: 100 })
+    const secrets = bytes.filter((secret) => secret.some((byte) => byte !== 0))
     const flipped = (data: Uint8Array, bit: number): Uint8Array => {
       const copy = Uint8Array.from(data)
       const at = bit % (data.length * 8)
@@ -394,7 +395,7 @@ describe.each(BUILDS)('%s build', (build) => {
 
     test('a flipped bit of any body, signature or secret is refused', () => {
       fc.assert(
-        fc.property(bytes, bytes, fc.nat(), (secret, body, bit) => {
+        fc.property(secrets, bytes, fc.nat(), (secret, body, bit) => {
           const signature = webhook.signWebhook(secret, body)
           expect(webhook.verifyWebhook(secret, body, signature)).toBe(true)
           expect(webhook.verifyWebhook(secret, flipped(body, bit), signature)).toBe(false)
@@ -438,7 +439,7 @@ describe.each(BUILDS)('%s build', (build) => {
       const data = fc.oneof(text, fc.string({ unit: 'grapheme', maxLength: 80 }), bytes)
       fc.assert(
         fc.property(data, data, fc.boolean(), (secret, body, hasSecret) => {
-          fc.pre(secret.length > 0)
+          fc.pre(Buffer.from(secret).some((byte) => byte !== 0))
           const header = sign(hasSecret ? secret : 'another secret, which is longer', body)
           expect(webhook.signWebhook(secret, body)).toBe(sign(secret, body))
           expect(webhook.verifyWebhook(secret, body, header)).toBe(hasSecret)
