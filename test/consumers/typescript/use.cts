@@ -22,6 +22,21 @@ async function taskNames(account: string): Promise<string[]> {
   return schemas.userProgress.parse(progress).actions.map((task) => task.name)
 }
 
+function describeError(error: unknown): string {
+  if (!client.isCampaignError(error)) return String(error)
+  switch (error.code) {
+    case 'rate_limited':
+      return `wait ${error.retryAfterMs ?? 0} ms`
+    case 'configuration':
+      return error.issues.map(({ path }) => path.join('.')).join()
+    case 'api_error':
+      return String(error.status)
+    default:
+      return error.code
+  }
+}
+void describeError
+
 // @ts-expect-error a store needs a client
 const storeless = () => [redis.redisStore(1), postgres.postgresStore('postgres://')]
 void storeless
