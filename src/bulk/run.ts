@@ -6,6 +6,7 @@ import type { AwardReport } from '../schemas/award-report.ts'
 import { onAbort } from '../shared/abort.ts'
 import { type ClientTarget, clientInternals } from '../shared/client-internals.ts'
 import type { Issue } from '../shared/issue.ts'
+import { withParts } from '../shared/message-parts.ts'
 import { toJsonLine } from '../shared/text.ts'
 import { sleep } from '../shared/timers.ts'
 import { DEFAULT_CONCURRENCY, DEFAULT_PATIENCE_MS } from './arguments.ts'
@@ -88,8 +89,10 @@ export function stoppedError(
   cause: unknown,
   advice: string = CONTINUE,
 ): AwardRunStoppedError {
-  const text = `rewardWallets stopped: ${withCause(message, cause)}`
-  return new AwardRunStoppedError(advice === '' ? text : `${text}. ${advice}`, { cause, report: report.build(true) })
+  const text = withCause(message, cause)
+  const sentences = [`rewardWallets stopped: ${text}`, ...(advice === '' ? [] : [advice])]
+  const error = new AwardRunStoppedError(sentences.join('. '), { cause, report: report.build(true) })
+  return withParts(error, { text })
 }
 
 /** Adds the position of a row to the paths of its issues. */

@@ -46,7 +46,7 @@ const runtimeImports = (file: string): string[] =>
 
 const imports: Import[] = files.flatMap((file) => {
   const code = codeOf(file)
-  const found = code.matchAll(/\b(?:from|import)\b\s*\(?\s*'([^']+)'/g)
+  const found = code.matchAll(/\b(?:from|import)\b\s*\(?\s*'([^'\n]+)'/g)
   return [...found].map(([, name = '']) => ({
     file,
     target: name.startsWith('.') ? moduleOf(posix.join(posix.dirname(file), name)) : (name.split('/')[0] as string),

@@ -188,7 +188,11 @@ function contract(newLedger: NewLedger): void {
       await expect(refused).rejects.toThrow('pass rebind: { from: "')
       await expect(open()[LEDGER].check(target)).rejects.toThrow(words)
       const wrong = open({ rebind: { from: 'something else' } })
-      await expect(rewardWallets(other.client, awards(2), { ledger: wrong })).rejects.toThrow('rebind.from must be "')
+      const misbound = rewardWallets(other.client, awards(2), { ledger: wrong })
+      await expect(misbound).rejects.toThrow('rebind.from must be "')
+      const issue = { path: ['rebind', 'from'], message: expect.stringMatching(/^must be ".+"$/) }
+      await expect(misbound).rejects.toMatchObject({ issues: [issue] })
+      await expect(refused).rejects.toMatchObject({ issues: [] })
       expect(other.sent()).toBe(0)
 
       const rebind = { from }

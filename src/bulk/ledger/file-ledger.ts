@@ -35,8 +35,8 @@ import {
   type Rebind,
   type RecordedResult,
   type RetryableVerdicts,
+  requireTarget,
   resultOf,
-  targetConflict,
 } from './ledger.ts'
 
 /** Options of {@link fileLedger}. */
@@ -371,8 +371,7 @@ function checkHeader(path: string, database: SqliteDatabase, { run, target, rebi
   const hasAwards = database.prepare('SELECT 1 FROM awards LIMIT 1').get() !== undefined
   const recorded = header.target === null || !hasAwards ? undefined : tryParseJson(header.target)
   if (recorded !== undefined && !isRecord(recorded)) throw unusable(path, DAMAGED)
-  const conflict = targetConflict(recorded as ClientTarget | undefined, target, rebind)
-  if (conflict !== undefined) throw unusable(path, conflict)
+  requireTarget(nameOf(path), recorded as ClientTarget | undefined, target, rebind)
 }
 
 /**
@@ -640,8 +639,10 @@ const NO_DATABASE = 'it is not an SQLite database. Use another file'
 const NO_ACCESS = 'check the permissions of the file and its folder'
 
 /** Returns the error for a ledger that can't be used. @param reason - without a full stop */
+const nameOf = (path: string): string => `the ledger ${toVisible(path)}`
+
 const unusable = (path: string, reason: string, cause?: unknown): ConfigurationError =>
-  new ConfigurationError(`the ledger ${toVisible(path)} can't be used: ${reason}`, { cause })
+  new ConfigurationError(`${nameOf(path)} can't be used: ${reason}`, { cause })
 
 /** Codes of a full disk, a failing disk and too many open files. They do not mean that the ledger is wrong. */
 const SYSTEM_ERRORS: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EMFILE', 'ENFILE'])

@@ -1,6 +1,8 @@
+import { ConfigurationError } from '../../errors/client-errors.ts'
 import type { AwardFailure, FinalVerdict, Verdict } from '../../schemas/award-report.ts'
 import type { ClientTarget } from '../../shared/client-internals.ts'
 import { LEDGER } from '../../shared/ledger-key.ts'
+import { withParts } from '../../shared/message-parts.ts'
 import { mustBeText, nested, type OptionRule } from '../../shared/option-checks.ts'
 import { isSameAward } from '../../shared/same-award.ts'
 import { isWellFormed, toJsonLine } from '../../shared/text.ts'
@@ -161,28 +163,35 @@ const TARGET_FIELDS = [
 ] as const
 
 /**
- * Returns why a client with another target can't use a ledger that has awards; `undefined` if it can. The ledger then
- * records the target of the client.
+ * Checks whether a client can use a ledger that has awards. If it can, the ledger records the target of the client.
  *
+ * @param ledger - the ledger to name in the error
  * @param recorded - the target of the ledger; `undefined` if its client was not a `CampaignClient`
+ * @throws ConfigurationError when the ledger has another target, and `rebind` does not move it
  */
-export function targetConflict(
+export function requireTarget(
+  ledger: string,
   recorded: ClientTarget | undefined,
   current: ClientTarget | undefined,
   rebind: Rebind | undefined,
-): string | undefined {
-  if (recorded === undefined || current === undefined) return undefined
+): void {
+  if (recorded === undefined || current === undefined) return
   const different = TARGET_FIELDS.filter(([name]) => textOf(recorded[name]) !== textOf(current[name]))
-  const names = different.map(([name]) => textOf(recorded[name]))
-  if (different.length === 0 || (rebind !== undefined && names.includes(rebind.from))) return undefined
+  const [first, ...others] = different.map(([name]) => textOf(recorded[name]))
+  if (first === undefined) return
+  const from = [first, ...others] as const
+  if (rebind !== undefined && from.includes(rebind.from)) return
   const changes = different.map(
     ([name, label]) => `${label} ${shown(recorded[name])}, and the client now has ${shown(current[name])}`,
   )
-  const advice =
-    rebind === undefined
-      ? `If this is the same service and organization, pass rebind: { from: ${toJsonLine(names[0])} }`
-      : `rebind.from must be ${names.map(toJsonLine).join(' or ')}`
-  return `it belongs to another target: ${changes.join('; ')}. ${advice}`
+  const text = `${ledger} can't be used: it belongs to another target: ${changes.join('; ')}`
+  const isWrong = rebind !== undefined
+  const mustBe = `must be ${from.map(toJsonLine).join(' or ')}`
+  const advice = isWrong
+    ? `rebind.from ${mustBe}`
+    : `If this is the same service and organization, pass rebind: { from: ${toJsonLine(first)} }`
+  const issues = isWrong ? [{ path: ['rebind', 'from'], message: mustBe }] : []
+  throw withParts(new ConfigurationError(`${text}. ${advice}`, { issues }), { text, rebind: { from, isWrong } })
 }
 
 /** Stands for an issuer or a subject that the token does not have. */

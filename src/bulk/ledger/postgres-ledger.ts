@@ -23,9 +23,9 @@ import {
   type Rebind,
   type RecordedResult,
   type RetryableVerdicts,
+  requireTarget,
   resultOf,
   type SharedLedger,
-  targetConflict,
 } from './ledger.ts'
 import {
   DEFAULT_TABLE,
@@ -192,8 +192,7 @@ class PostgresSession implements LedgerSession {
   /** @throws ConfigurationError when the run has awards of another target */
   #requireTarget(recorded: string | null | undefined): void {
     if (typeof recorded !== 'string') return
-    const conflict = targetConflict(JSON.parse(recorded) as ClientTarget, this.#target, this.#rebind)
-    if (conflict !== undefined) throw this.#unusable(conflict)
+    requireTarget(this.#name, JSON.parse(recorded) as ClientTarget, this.#target, this.#rebind)
   }
 
   async claim(row: AwardRow, retryable: RetryableVerdicts): Promise<ClaimResult> {
@@ -323,10 +322,12 @@ class PostgresSession implements LedgerSession {
     }
   }
 
+  get #name(): string {
+    return `the ledger of the run ${toJsonLine(this.#run)}`
+  }
+
   #unusable(reason: string, cause?: unknown): ConfigurationError {
-    return new ConfigurationError(`the ledger of the run ${toJsonLine(this.#run)} can't be used: ${reason}`, {
-      cause,
-    })
+    return new ConfigurationError(`${this.#name} can't be used: ${reason}`, { cause })
   }
 }
 

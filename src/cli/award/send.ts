@@ -15,7 +15,8 @@ import {
 } from 'campaign-client/bulk'
 import { CLIENT_INTERNALS, clientInternals } from '../../shared/client-internals.ts'
 import { LEDGER, LEDGER_CHANGED } from '../../shared/ledger-key.ts'
-import { shellWord } from '../../shared/text.ts'
+import { type MessageParts, partsOf } from '../../shared/message-parts.ts'
+import { shellWord, toJsonLine } from '../../shared/text.ts'
 import { readProfile, targetOf } from '../check/profile.ts'
 import type { Context } from '../command.ts'
 import { currentTokenOf, normalBaseUrlOf } from '../environment.ts'
@@ -181,11 +182,14 @@ function abortableConfirm(client: CampaignClient, { platform, amounts }: Progres
 /** Names the flag instead of the option in the error of a ledger that belongs to another target. */
 export function ledgerRefusal(error: unknown): unknown {
   if (!(error instanceof ConfigurationError)) return error
-  const message = withoutDocsPath(error.message)
-    .replace(/pass rebind: \{ from: (".*") \}/, (_, from: string) => `add --rebind ${shellWord(JSON.parse(from))}`)
-    .replace(/\brebind\.from\b/, '--rebind')
-  return new CommandFailure(EXIT.usage, error.code, message)
+  const { text = withoutDocsPath(error.message), rebind } = partsOf(error)
+  return new CommandFailure(EXIT.usage, error.code, rebind === undefined ? text : `${text}. ${adviceOnRebind(rebind)}`)
 }
+
+const adviceOnRebind = ({ from, isWrong }: NonNullable<MessageParts['rebind']>): string =>
+  isWrong
+    ? `--rebind must be ${from.map(toJsonLine).join(' or ')}`
+    : `If this is the same service and organization, add --rebind ${shellWord(from[0])}`
 
 /** The failure of a run that could not write its ledger. */
 const ledgerFailure = (cause: NodeJS.ErrnoException, exitCode: ExitCode = EXIT.usage): CommandFailure =>
@@ -194,18 +198,17 @@ const ledgerFailure = (cause: NodeJS.ErrnoException, exitCode: ExitCode = EXIT.u
   })
 
 /** Converts the reason why a run stopped to a failure. */
-async function stopFailure({ cause, message }: AwardRunStoppedError, env: NodeJS.ProcessEnv): Promise<CommandFailure> {
+async function stopFailure(error: AwardRunStoppedError, env: NodeJS.ProcessEnv): Promise<CommandFailure> {
+  const { cause } = error
   if (isSystemError(cause)) return ledgerFailure(cause)
   const failure = await toFailure(cause, env)
   if (failure === cause || failure.exitCode === EXIT.internal) return failure
   const { code } = failure
   // Do not use `failure.exitCode`: it may mean an unknown outcome, and `exitCodeOfRun` takes outcomes from the report.
   const exitCode = exitCodeOf(code)
-  // If the service can't be reached, the message of the cause says enough. Otherwise use the message of the run.
-  const text = exitCode === EXIT.unreachable && cause instanceof Error ? cause.message : message
-  const sentence = withoutDocsPath(text)
-    .replace(/^rewardWallets stopped: /, '')
-    .replace(/\. (?:To continue|Correct the rows).*$/s, '')
+  // If the service can't be reached, the message of the cause says enough. Otherwise say why the run stopped.
+  const isEnough = exitCode === EXIT.unreachable && cause instanceof Error
+  const text = isEnough ? cause.message : (partsOf(error).text ?? error.message)
   const { systemCode } = cause as { readonly systemCode?: string }
-  return new CommandFailure(exitCode, code, sentence, { advice: adviceOn({ code, systemCode }, env) })
+  return new CommandFailure(exitCode, code, withoutDocsPath(text), { advice: adviceOn({ code, systemCode }, env) })
 }

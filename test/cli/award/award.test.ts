@@ -675,6 +675,17 @@ describe('when the service fails or refuses,', () => {
     expect(made()).toHaveLength(30)
   })
 
+  test('the reason why a run stopped has the whole message of the service', async () => {
+    const { file, award, service } = await setUp()
+    file('party.csv', listOf(2))
+    const words = 'The token is disabled. To continue, enable it in the panel'
+    const body = JSON.stringify({ success: false, error: { code: 401, message: words } })
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 401, body, times: 5 })
+    const { message } = jsonOf(await award(['party.csv', ...SEND, '--json'])).error as { message: string }
+    expect(message).toContain(words)
+    expect(message).not.toMatch(/rewardWallets stopped|run it again|docs\//)
+  })
+
   test('the command to continue can be pasted into a shell', async () => {
     const { file, folder, award, env, made } = await setUp()
     file("Ada's list $1.csv", listOf(2))

@@ -1,4 +1,6 @@
 import { execFileSync } from 'node:child_process'
+import { renameSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { freePort } from '../../support/server-process.ts'
 import { type Ended, jsonOf } from '../command.ts'
@@ -151,6 +153,14 @@ describe('a ledger with awards of another base URL', () => {
     const { award, env } = await bound()
     const { code, stderr } = await award([...SEND, '--rebind', 'https://other.example'], { env })
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('--rebind must be "http://127.0.0.1') })
+  })
+
+  test('is refused with its own name, even if it has the name of an option', async () => {
+    const { award, env, folder } = await bound()
+    renameSync(join(folder, 'party.csv.ledger'), join(folder, 'rebind.from'))
+    const { stderr } = await award([...SEND, '--ledger', 'rebind.from', '--rebind', 'https://other.example'], { env })
+    expect(stderr).toContain("rebind.from can't be used: it belongs to another target")
+    expect(stderr).toContain('. --rebind must be "http://127.0.0.1')
   })
 })
 

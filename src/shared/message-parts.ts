@@ -1,0 +1,22 @@
+/** The key of the parts of an error's message, the same in every copy of the package in a process. */
+const PARTS: unique symbol = Symbol.for('campaign-client.message-parts') as never
+
+/** The parts of an error's message, for the command: it names its own flags and gives its own advice. */
+export interface MessageParts {
+  /** What went wrong, without advice and without the reference to the documentation. */
+  readonly text: string
+  /** On the error of a ledger of another target. */
+  readonly rebind?: Readonly<{
+    /** The values of `rebind.from` that move the ledger. */
+    from: readonly [string, ...string[]]
+    /** Whether `rebind` was given, with another value. */
+    isWrong: boolean
+  }>
+}
+
+/** Adds the parts to an error. Printing the error does not show them. */
+export const withParts = <E extends Error>(error: E, parts: MessageParts): E =>
+  Object.defineProperty(error, PARTS, { value: parts })
+
+/** Returns the parts of an error's message; `{}` if it has none. */
+export const partsOf = (error: Error): Partial<MessageParts> => Reflect.get(error, PARTS) ?? {}
