@@ -1,4 +1,4 @@
-import { CampaignClient, ConfigurationError } from 'campaign-client'
+import type { CampaignClient } from 'campaign-client'
 import { accessTokenOf, allowedCampaignsOf, baseUrlOf, isReadOnly, refuseExpiredToken } from './environment.ts'
 import { issuesText, usageFailure } from './failure.ts'
 import { proxyAgentFor } from './proxy.ts'
@@ -25,7 +25,8 @@ export async function connect(env: NodeJS.ProcessEnv, webhookRegistrationPath?: 
   const agent = URL.canParse(baseUrl) ? await proxyAgentFor(baseUrl) : undefined
   const guard = campaigns && { campaigns }
   refuseExpiredToken(env)
-  // Loaded only when a command connects: node:http loads more modules than the rest of the command.
+  // Loaded only when a command connects: they load more modules than the rest of the command.
+  const { CampaignClient, ConfigurationError } = await import('campaign-client')
   const { nodeTransport } = await import('campaign-client/node')
   const transport = nodeTransport(agent && { agent })
   try {

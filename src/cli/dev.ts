@@ -12,20 +12,17 @@ import {
   type ServiceEvent,
   type ServiceSeed,
 } from 'campaign-client/testing'
-import { InvalidArgumentError } from 'commander'
 import { createConsole, prepareSeed } from '../console/server/index.ts'
 import { endpoints } from '../endpoints/index.ts'
-import { mustBeRegistrationPath } from '../endpoints/registration-path.ts'
 import { DELIVERY_DELAYS_MS } from '../shared/delivery-schedule.ts'
 import { isLoopback } from '../shared/hosts-and-ports.ts'
-import type { Command, Context } from './command.ts'
+import type { Context } from './command.ts'
 import { webhookSecretOf } from './environment.ts'
 import { EXIT, type ExitCode, issuesText, listenFailure, usageFailure } from './failure.ts'
 import { inputName, readJsonObject } from './files.ts'
-import { hostName, httpUrl, port, RepeatableOption } from './flags.ts'
 import { bold, dim, green, type Output, red, yellow } from './output.ts'
 
-interface DevFlags {
+export interface DevFlags {
   readonly port: number
   readonly seed?: string
   readonly webhook?: readonly string[]
@@ -43,46 +40,8 @@ const readConsoleFile = (name: string): string => readFileSync(new URL(`../conso
 /** @param host - the address to listen on; IPv6 without brackets */
 const isLoopbackHost = (host: string): boolean => isLoopback(host) || host === '::1'
 
-/** `campaign-client dev` */
-export function define(command: Command, context: Context): void {
-  command
-    .description(
-      'Runs a local copy of the service at /api/v1, and a console at / that shows every request. Programs control it ' +
-        'under /control/. Prints the URL first.',
-    )
-    .option('--port <port>', 'port to listen on; 0: any free port', port, 4600)
-    .option('--seed <file>', 'start with a seed saved by the console')
-    .addOption(new RepeatableOption('--webhook <url>', 'register a webhook', httpUrl))
-    .addOption(new RepeatableOption('--endpoint-host <name>', 'allow webhook messages to this host', hostName))
-    .option('--token <token>', 'accept only this token (default: any token)', bearerToken)
-    .option('--registration-path <path>', 'path below /api/v1 at which webhooks are registered', registrationPath)
-    .option('--host <address>', 'address to listen on, for containers', '127.0.0.1')
-    .addOption(
-      new RepeatableOption('--allowed-host <name>', 'allow requests to this host name; needed with --host', hostName),
-    )
-    .option('--quiet', 'do not print requests and deliveries')
-    .examples(
-      'dev',
-      'dev --webhook http://127.0.0.1:3000/webhooks/campaign',
-      'dev --seed campaign-seed.json --port 0',
-      'dev --host 0.0.0.0 --allowed-host campaign --endpoint-host app',
-    )
-    .run((flags: DevFlags) => dev(flags, context))
-}
-
-/** Accepts a token that fits into an Authorization header. The message does not repeat the token. */
-function bearerToken(text: string): string {
-  if (/^[!-+\--~]+$/.test(text)) return text
-  throw new InvalidArgumentError('It must consist of visible ASCII characters, without spaces and commas.')
-}
-
-function registrationPath(path: string): string {
-  const issue = mustBeRegistrationPath(path)
-  if (issue === undefined) return path
-  throw new InvalidArgumentError(`It ${typeof issue === 'string' ? issue : 'is not valid'}.`)
-}
-
-async function dev(flags: DevFlags, { output, env, interrupts }: Context): Promise<ExitCode> {
+/** Runs the local service and its console until a signal arrives. */
+export async function dev(flags: DevFlags, { output, env, interrupts }: Context): Promise<ExitCode> {
   const { webhook: urls = [], endpointHost = [], allowedHost: allowedHosts = [], host } = flags
   if (!isLoopbackHost(host) && allowedHosts.length === 0) {
     throw usageFailure(

@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer'
-import { randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { access, constants, lstat, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -78,7 +77,7 @@ async function realPath(path: string): Promise<string> {
 
 /** Writes a file completely or not at all. @param content - in parts. @throws Error of the file system */
 export async function replaceFile(path: string, content: string | Iterable<string>): Promise<void> {
-  const temporary = join(dirname(path), `.campaign-client-${randomUUID()}`)
+  const temporary = join(dirname(path), `.campaign-client-${crypto.randomUUID()}`)
   try {
     await writeFile(temporary, content, { flag: 'wx' })
     await rename(temporary, path)

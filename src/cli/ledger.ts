@@ -1,68 +1,28 @@
 import { existsSync } from 'node:fs'
 import { ApiError, type CampaignError, type UserProgress } from 'campaign-client'
 import { fileLedger, type LedgerEntry, readLedger, readProgress, type Verdict } from 'campaign-client/bulk'
-import { InvalidArgumentError } from 'commander'
 import { type ClientTarget, clientInternals } from '../shared/client-internals.ts'
 import { addDecimals } from '../shared/decimals.ts'
 import { LEDGER } from '../shared/ledger-key.ts'
-import { WALLET_ADDRESS } from '../shared/wallet-address.ts'
 import { formatCount, formatXp } from './award/format.ts'
 import type { ProgressFormat } from './award/progress-format.ts'
 import { checkReportPaths, writeReports } from './award/report-files.ts'
 import { ledgerReport } from './award/report-table.ts'
 import { readProgressFormat } from './award/send.ts'
-import type { Command, Context } from './command.ts'
+import type { Context } from './command.ts'
 import { connect } from './connect.ts'
 import { tokenFilesOf } from './environment.ts'
 import { EXIT, type ExitCode, exitCodeOf, usageFailure, withoutDocsPath } from './failure.ts'
-import { RepeatableOption, text } from './flags.ts'
 import { bold, dim, green, type Part, plainLine, red, yellow } from './output.ts'
+import { VERDICTS } from './verdicts.ts'
 
-interface LedgerFlags {
+export interface LedgerFlags {
   readonly wallet?: string
   readonly id?: string
   readonly verdict?: readonly Verdict[]
   readonly explain?: boolean
   readonly profile?: string
   readonly report?: readonly string[]
-}
-
-/** `campaign-client ledger` */
-export function define(command: Command, context: Context): void {
-  command
-    .usage('FILE [options]')
-    .description(
-      'Shows what a ledger of awards holds: its target, its run, and the awards and XP by verdict. With --wallet, --id or ' +
-        '--verdict, it also lists these awards. Sends no write.',
-    )
-    .argument('<file>', 'ledger of `award` or of `fileLedger`')
-    .option('--wallet <address>', 'list the awards of this wallet', wallet)
-    .option('--id <id>', 'list the award with this id', text)
-    .addOption(
-      new RepeatableOption('--verdict <verdict>', `list the awards with this verdict: ${VERDICTS.join(', ')}`, verdict),
-    )
-    .option('--explain', 'read the progress of each listed wallet that was not awarded, and say what it shows')
-    .option('--profile <file>', 'profile of `check --save`, for --explain', text)
-    .addOption(new RepeatableOption('--report <file>', 'write a report: .json, .csv or .txt', text))
-    .examples(
-      'ledger party.csv.ledger',
-      'ledger party.csv.ledger --verdict rejected --explain',
-      'ledger party.csv.ledger --id launch-party',
-    )
-    .run((file: string, flags: LedgerFlags) => showLedger(file, flags, context))
-}
-
-const VERDICTS = ['awarded', 'alreadyAwarded', 'unconfirmed', 'rejected', 'indeterminate'] as const
-
-function wallet(given: string): string {
-  if (WALLET_ADDRESS.test(given)) return given.toLowerCase()
-  throw new InvalidArgumentError('It must be a wallet address: 0x and 40 hex digits.')
-}
-
-function verdict(given: string): Verdict {
-  const found = VERDICTS.find((name) => name === given)
-  if (found !== undefined) return found
-  throw new InvalidArgumentError(`It must be one of ${VERDICTS.join(', ')}.`)
 }
 
 const isAwarded = ({ verdict }: LedgerEntry): boolean => verdict === 'awarded' || verdict === 'alreadyAwarded'
@@ -84,7 +44,8 @@ interface LedgerContents {
   readonly entries: readonly LedgerEntry[]
 }
 
-async function showLedger(file: string, flags: LedgerFlags, context: Context): Promise<ExitCode> {
+/** Prints what a ledger holds, and writes the reports. */
+export async function showLedger(file: string, flags: LedgerFlags, context: Context): Promise<ExitCode> {
   const { output, env } = context
   const { report = [], explain = false } = flags
   const inputs = [file, `${file}-wal`, ...tokenFilesOf(env), ...(flags.profile === undefined ? [] : [flags.profile])]

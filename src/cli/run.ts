@@ -79,7 +79,10 @@ async function parse(context: Context): Promise<ExitCode> {
   return exitCode
 }
 
-/** A command whose code is loaded only when its name is on the command line. */
+/**
+ * A command whose flags are loaded only when its name is on the command line. Most commands load their code only when it
+ * runs, so that the help loads neither the client nor zod.
+ */
 interface LazyCommand {
   readonly name: string
   readonly summary: string
@@ -88,28 +91,28 @@ interface LazyCommand {
 
 /** Every command, in the order of the help. */
 const COMMANDS: readonly LazyCommand[] = [
-  { name: 'dev', summary: 'run the service on this machine, with a console', load: () => import('./dev.ts') },
+  { name: 'dev', summary: 'run the service on this machine, with a console', load: () => import('./dev-flags.ts') },
   {
     name: 'award',
     summary: 'award XP to the wallets of a CSV file, once each',
-    load: () => import('./award/index.ts'),
+    load: () => import('./award/flags.ts'),
   },
   {
     name: 'ledger',
     summary: 'show what a ledger of awards holds, and why awards were refused',
-    load: () => import('./ledger.ts'),
+    load: () => import('./ledger-flags.ts'),
   },
   { name: 'call', summary: 'call a method of the service', load: () => import('./call.ts') },
   { name: 'webhook', summary: 'send, receive and check webhook messages', load: () => import('./webhook/index.ts') },
   {
     name: 'check',
     summary: 'check that the service behaves as this package assumes',
-    load: () => import('./check/index.ts'),
+    load: () => import('./check/flags.ts'),
   },
   { name: 'types', summary: 'write the IDs of a campaign as TypeScript types', load: () => import('./types.ts') },
 ]
 
-/** Adds every command by name and summary. Loads the code of a command only if the command line names it. */
+/** Adds every command by name and summary. Loads the flags of a command only if the command line names it. */
 async function addCommands(program: Command, context: Context): Promise<void> {
   for (const { name, summary, load } of COMMANDS) {
     const command = program.command(name).summary(summary)

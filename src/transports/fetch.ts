@@ -46,7 +46,6 @@ async function send(
   const { signal } = cancellation
   let called = false
   const fetchOnce = async (): Promise<Response> => {
-    if (typeof fetch !== 'function') throw new Error('this runtime has no global fetch; pass fetch or a transport')
     const body = request.body === undefined ? {} : { body: sentOnce(request.body) }
     // Mocks, proxies and the fetch of other packages expect the URL as a string. The headers are a copy, so that changes by
     // the caller's fetch do not reach the next attempt.
@@ -65,6 +64,8 @@ async function send(
     return response
   }
   try {
+    // Before ky is loaded: a runtime without fetch may lack the classes that ky needs.
+    if (typeof fetch !== 'function') throw new Error('this runtime has no global fetch; pass fetch or a transport')
     return await read(await sendOnce(request, fetchOnce), request.maxResponseBytes, cancellation)
   } catch (error) {
     if (signal.aborted) throw signal.reason

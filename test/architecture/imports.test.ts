@@ -94,22 +94,38 @@ test('no import circle exists, types included', () => {
   expect(files.map((file) => findCircle(file, [])).filter((circle) => circle !== undefined)).toEqual([])
 })
 
-test('campaign-client/webhook loads no zod', () => {
-  const resolve = ({ file, name }: { file: string; name: string }) => posix.join(posix.dirname(file), name)
+/** The files and packages that a file loads, directly or through other files. */
+function reachedFrom(start: string): { readonly files: ReadonlySet<string>; readonly packages: readonly string[] } {
   const reached = new Set<string>()
-  const names = new Set<string>()
+  const packages = new Set<string>()
   const walk = (file: string): void => {
     if (reached.has(file)) return
     reached.add(file)
     for (const name of runtimeImports(file)) {
-      if (name.startsWith('.')) walk(resolve({ file, name }))
-      else names.add(name)
+      if (name.startsWith('.')) walk(posix.join(posix.dirname(file), name))
+      else packages.add(name)
     }
   }
-  walk('webhook/index.ts')
-  expect(reached).toContain('schemas/read-user-activity.ts')
-  expect([...names].filter((name) => name.startsWith('zod'))).toEqual([])
+  walk(start)
+  return { files: reached, packages: [...packages] }
+}
+
+test('campaign-client/webhook loads no zod', () => {
+  const { files, packages } = reachedFrom('webhook/index.ts')
+  expect(files).toContain('schemas/read-user-activity.ts')
+  expect(packages.filter((name) => name.startsWith('zod'))).toEqual([])
 })
+
+test.each(['run.ts', 'award/flags.ts', 'check/flags.ts', 'ledger-flags.ts', 'types.ts'])(
+  'the help of the command loads neither the client nor zod: cli/%s',
+  (file) => {
+    const { packages } = reachedFrom(`cli/${file}`)
+    expect(packages).toContain('commander')
+    expect(packages.filter((name) => /^(?:campaign-client|zod|csv|node:(?:https?|crypto|sqlite))/.test(name))).toEqual(
+      [],
+    )
+  },
+)
 
 test.each([
   ['ky', 'transports/fetch.ts'],

@@ -3,6 +3,7 @@ import { type LedgerEntry, readLedger, type Verdict } from 'campaign-client/bulk
 import { addDecimals } from '../../shared/decimals.ts'
 import { isSameAward } from '../../shared/same-award.ts'
 import { bold, dim, type Part, yellow } from '../output.ts'
+import { VERDICTS } from '../verdicts.ts'
 import { hasWrongChecksum } from './address-checksum.ts'
 import { formatCount, formatNames, formatNumber, formatXp } from './format.ts'
 import { type AwardList, type ListRow, sha256Of, type Totals, totalsOf } from './list.ts'
@@ -116,8 +117,6 @@ export function recordedTotals({ verdicts, list }: Plan, rows: readonly ListRow[
   const of = (verdict: Verdict) => totalsOf(rows.filter((row) => verdicts.get(row.id) === verdict && isFirst(row)))
   return Object.fromEntries(VERDICTS.map((verdict) => [verdict, of(verdict)])) as Record<Verdict, Totals>
 }
-
-const VERDICTS = ['awarded', 'alreadyAwarded', 'unconfirmed', 'rejected', 'indeterminate'] as const
 
 const walletKey = ({ address, pid }: Pick<LedgerEntry, 'address' | 'pid'>): string => `${address.toLowerCase()} ${pid}`
 

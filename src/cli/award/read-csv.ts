@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { CsvError, parse } from 'csv-parse/sync'
 import { WALLET_ADDRESS } from '../../shared/wallet-address.ts'
 import { type CommandFailure, usageFailure } from '../failure.ts'
+import { COLUMNS, type Column, type ColumnNames } from './columns.ts'
 import { unescapeFormula } from './spreadsheet.ts'
 
 /**
@@ -130,13 +131,6 @@ const MESSAGES: Readonly<Record<string, string>> = {
   INVALID_OPENING_QUOTE: `a quote is in the middle of a cell. ${QUOTES}`,
   CSV_MAX_RECORD_SIZE: `the row is longer than ${MAX_RECORD_CHARACTERS / 1000} kB; check for a missing closing quote`,
 }
-
-/** The columns of a list. Other columns are ignored. */
-export const COLUMNS = ['address', 'xp', 'id', 'reason', 'pid'] as const
-export type Column = (typeof COLUMNS)[number]
-
-/** The headings of columns with other names than in {@link COLUMNS}: `--columns`. */
-export type ColumnNames = Readonly<Partial<Record<Column, string>>>
 
 /** The columns that a report adds to those of its list. */
 export const RESULT_COLUMNS = [

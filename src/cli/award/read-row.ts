@@ -2,7 +2,8 @@ import { type AwardRow, rewardId } from 'campaign-client/bulk'
 import { MAX_DIGITS } from '../../shared/decimals.ts'
 import { WALLET_ADDRESS } from '../../shared/wallet-address.ts'
 import { hasTooManyDigits } from '../flags.ts'
-import { type Column, type ColumnNames, type Columns, type CsvRecord, codePoint } from './read-csv.ts'
+import type { Column, ColumnNames } from './columns.ts'
+import { type Columns, type CsvRecord, codePoint } from './read-csv.ts'
 import { spreadsheetMistake } from './spreadsheet.ts'
 
 /** The kinds of mistakes in a list, with the headings under which they are listed. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import type { ColumnNames } from '../../../src/cli/award/columns.ts'
 import { parseList } from '../../../src/cli/award/list.ts'
-import type { ColumnNames } from '../../../src/cli/award/read-csv.ts'
 import { setUp, wallet } from './set-up.ts'
 
 const parse = (content: string, columns?: ColumnNames) =>

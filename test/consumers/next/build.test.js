@@ -105,6 +105,20 @@ test('without cacheComponents, every page reads and writes at each request', { t
   assert.equal((await fetch(`${url}/webhooks/campaign`)).status, 405)
 })
 
+test('with cacheComponents, pages read at each request, except "use cache"', { timeout: 600_000 }, async (context) => {
+  const built = await build('cache-components')
+  for (const page of ['', 'session']) assert.match(built, new RegExp(`◐ /${page}\\s`))
+  assert.match(built, /○ \/cached/)
+  const url = await start('cache-components', context)
+  assert.equal(await viewTwice(url), 2)
+  assert.equal(await viewTwice(`${url}/session`, { headers: { cookie: 'token=the-token-of-ada' } }), 2)
+  assert.equal(await viewTwice(`${url}/cached`), 0)
+  // The response has begun when the token function calls redirect().
+  const redirected = await fetch(`${url}/session`)
+  assert.equal(redirected.status, 200)
+  assert.match(await redirected.text(), /http-equiv="refresh" content="[^"]*url=\/login"/)
+})
+
 describe('the list of digests', () => {
   const { unstable_rethrow } = require('next/dist/client/components/unstable-rethrow')
   const { redirect, notFound } = require('next/dist/client/components/navigation')

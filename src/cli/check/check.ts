@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { InvalidArgumentError } from 'commander'
 import { toJsonText } from '../../shared/text.ts'
-import { WALLET_ADDRESS } from '../../shared/wallet-address.ts'
-import type { Command, Context } from '../command.ts'
+import type { Context } from '../command.ts'
 import { connect } from '../connect.ts'
 import {
   currentTokenOf,
@@ -14,7 +12,6 @@ import {
 } from '../environment.ts'
 import { EXIT, type ExitCode, UNKNOWN_OUTCOME_ADVICE, unknownOutcomeFailure, usageFailure } from '../failure.ts'
 import { checkOutputFile, outputFailure, replaceFile } from '../files.ts'
-import { text } from '../flags.ts'
 import { bold, dim, green, type Part, yellow } from '../output.ts'
 import { confirm } from '../prompt.ts'
 import { proxyAgentFor } from '../proxy.ts'
@@ -24,44 +21,15 @@ import { Check, type CheckArguments } from './question.ts'
 import { awardOf, isOutcomeUnknown } from './questions/writes.ts'
 import { type AnsweredQuestion, resultOf, runCheck } from './run-check.ts'
 
-interface CheckFlags extends CheckArguments {
+export interface CheckFlags extends CheckArguments {
   readonly yes?: boolean
   readonly save?: string
   readonly against?: string
   readonly readOnly?: boolean
 }
 
-/** `campaign-client check` */
-export function define(command: Command, context: Context): void {
-  command
-    .usage('--pid PID [options]')
-    .description(
-      'Checks, with your token, that the service behaves as this package assumes. Sends at most ' +
-        `${MAX_REQUESTS} requests. Only reads, unless --allow-writes is given.`,
-    )
-    .requiredOption('--pid <pid>', 'campaign ID', text)
-    .option('--account <account>', 'account of a user in the campaign; needs --platform', text)
-    .option('--platform <platform>', 'platform of the account', text)
-    .option('--code <code>', 'invite code of the campaign, if possible one that the account has used', text)
-    .option('--address <address>', 'wallet for the test award of --allow-writes', walletAddress)
-    .option('--allow-writes', 'award 1 XP to the wallet; needs --address')
-    .option('--yes', 'do not ask before the award')
-    .option('--save <file>', 'save the results as a profile', text)
-    .option('--against <file>', 'compare the results with a saved profile', text)
-    .option('--read-only', 'refuse --allow-writes')
-    .examples(
-      'check --pid demo --account ada --platform discord --save profile.json',
-      'check --pid demo --account ada --platform discord --against profile.json --json',
-    )
-    .run((flags: CheckFlags) => checkService(flags, context))
-}
-
-function walletAddress(given: string): string {
-  if (WALLET_ADDRESS.test(given)) return given
-  throw new InvalidArgumentError('It must be 0x and 40 hex digits.')
-}
-
-async function checkService(flags: CheckFlags, { output, env, interrupts }: Context): Promise<ExitCode> {
+/** Asks the service each question, prints the results and saves the profile. */
+export async function checkService(flags: CheckFlags, { output, env, interrupts }: Context): Promise<ExitCode> {
   checkFlags(flags, env)
   // Creating a client checks the environment.
   await connect(env)

@@ -1,0 +1,46 @@
+import type { Verdict } from 'campaign-client/bulk'
+import { InvalidArgumentError } from 'commander'
+import { WALLET_ADDRESS } from '../shared/wallet-address.ts'
+import type { Command, Context } from './command.ts'
+import { RepeatableOption, text } from './flags.ts'
+import type { LedgerFlags } from './ledger.ts'
+import { VERDICTS } from './verdicts.ts'
+
+/** `campaign-client ledger` */
+export function define(command: Command, context: Context): void {
+  command
+    .usage('FILE [options]')
+    .description(
+      'Shows what a ledger of awards holds: its target, its run, and the awards and XP by verdict. With --wallet, --id or ' +
+        '--verdict, it also lists these awards. Sends no write.',
+    )
+    .argument('<file>', 'ledger of `award` or of `fileLedger`')
+    .option('--wallet <address>', 'list the awards of this wallet', wallet)
+    .option('--id <id>', 'list the award with this id', text)
+    .addOption(
+      new RepeatableOption('--verdict <verdict>', `list the awards with this verdict: ${VERDICTS.join(', ')}`, verdict),
+    )
+    .option('--explain', 'read the progress of each listed wallet that was not awarded, and say what it shows')
+    .option('--profile <file>', 'profile of `check --save`, for --explain', text)
+    .addOption(new RepeatableOption('--report <file>', 'write a report: .json, .csv or .txt', text))
+    .examples(
+      'ledger party.csv.ledger',
+      'ledger party.csv.ledger --verdict rejected --explain',
+      'ledger party.csv.ledger --id launch-party',
+    )
+    .run(async (file: string, flags: LedgerFlags) => {
+      const { showLedger } = await import('./ledger.ts')
+      return showLedger(file, flags, context)
+    })
+}
+
+function wallet(given: string): string {
+  if (WALLET_ADDRESS.test(given)) return given.toLowerCase()
+  throw new InvalidArgumentError('It must be a wallet address: 0x and 40 hex digits.')
+}
+
+function verdict(given: string): Verdict {
+  const found = VERDICTS.find((name) => name === given)
+  if (found !== undefined) return found
+  throw new InvalidArgumentError(`It must be one of ${VERDICTS.join(', ')}.`)
+}
