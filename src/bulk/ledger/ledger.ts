@@ -1,4 +1,5 @@
 import type { AwardFailure, FinalVerdict, Verdict } from '../../schemas/award-report.ts'
+import { shownClaim, textOfClaim } from '../../shared/claims.ts'
 import type { ClientTarget } from '../../shared/client-internals.ts'
 import { LEDGER } from '../../shared/ledger-key.ts'
 import { mustBeText, nested, type OptionRule } from '../../shared/option-checks.ts'
@@ -172,11 +173,11 @@ export function targetConflict(
   rebind: Rebind | undefined,
 ): string | undefined {
   if (recorded === undefined || current === undefined) return undefined
-  const different = TARGET_FIELDS.filter(([name]) => textOf(recorded[name]) !== textOf(current[name]))
-  const names = different.map(([name]) => textOf(recorded[name]))
+  const different = TARGET_FIELDS.filter(([name]) => textOfClaim(recorded[name]) !== textOfClaim(current[name]))
+  const names = different.map(([name]) => textOfClaim(recorded[name]))
   if (different.length === 0 || (rebind !== undefined && names.includes(rebind.from))) return undefined
   const changes = different.map(
-    ([name, label]) => `${label} ${shown(recorded[name])}, and the client now has ${shown(current[name])}`,
+    ([name, label]) => `${label} ${shownClaim(recorded[name])}, and the client now has ${shownClaim(current[name])}`,
   )
   const advice =
     rebind === undefined
@@ -184,11 +185,3 @@ export function targetConflict(
       : `rebind.from must be ${names.map(toJsonLine).join(' or ')}`
   return `it belongs to another target: ${changes.join('; ')}. ${advice}`
 }
-
-/** Stands for an issuer or a subject that the token does not have. */
-const NONE = 'none'
-
-/** Returns the text that `rebind.from` must be. A blank claim says nothing, and `rebind.from` can't be blank. */
-const textOf = (value: string | null): string => (value === null || value.trim() === '' ? NONE : value)
-
-const shown = (value: string | null): string => (textOf(value) === NONE ? NONE : toJsonLine(value))
