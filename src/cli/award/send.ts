@@ -207,5 +207,7 @@ async function stopFailure({ cause, message }: AwardRunStoppedError, env: NodeJS
     .replace(/^rewardWallets stopped: /, '')
     .replace(/\. (?:To continue|Correct the rows).*$/s, '')
   const { systemCode } = cause as { readonly systemCode?: string }
-  return new CommandFailure(exitCode, code, sentence, { advice: adviceOn({ code, systemCode }, env) })
+  const isLedgerLost = cause instanceof ConfigurationError && cause.message.includes('Restore it')
+  const advice = isLedgerLost ? 'restore the ledger from a backup' : adviceOn({ code, systemCode }, env)
+  return new CommandFailure(exitCode, code, sentence, { advice })
 }
