@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import {
+  type CallOptions,
   type CampaignClient,
   ConfigurationError,
   type GetUserProgressRequest,
@@ -162,7 +163,9 @@ function abortable(client: CampaignClient, signal: AbortSignal) {
   setMaxListeners(0, signal)
   return {
     [CLIENT_INTERNALS]: clientInternals(client),
-    rewardWallet: (award: RewardWalletRequest) => client.rewardWallet(award, { signal }),
+    // The options of a run name the account whose tokens may be sent.
+    rewardWallet: (award: RewardWalletRequest, options: CallOptions) =>
+      client.rewardWallet(award, { ...options, signal }),
     getUserProgress: (user: GetUserProgressRequest) => client.getUserProgress(user, { signal }),
   }
 }
