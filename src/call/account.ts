@@ -1,7 +1,7 @@
 import { ConfigurationError } from '../errors/client-errors.ts'
+import { hasClaim, shownClaim, textOfClaim } from '../shared/claims.ts'
 import type { Account } from '../shared/client-internals.ts'
 import { identityOf } from '../shared/jwt.ts'
-import { toJsonLine } from '../shared/text.ts'
 import { Failure } from './failure.ts'
 
 const CLAIMS = [
@@ -9,8 +9,7 @@ const CLAIMS = [
   ['subject', 'sub'],
 ] as const
 
-const isOpaque = ({ issuer, subject }: Account): boolean => issuer === null && subject === null
-const shown = (claim: string | null): string => (claim === null ? 'none' : toJsonLine(claim))
+const isOpaque = ({ issuer, subject }: Account): boolean => !hasClaim(issuer) && !hasClaim(subject)
 
 /**
  * Returns the failure of an attempt whose token belongs to another account; `undefined` if it may be sent. A token that shows
@@ -19,8 +18,8 @@ const shown = (claim: string | null): string => (claim === null ? 'none' : toJso
 export function accountFailure(operation: string, account: Account, token: string): Failure | undefined {
   const current = identityOf(token)
   if (isOpaque(account) || isOpaque(current)) return undefined
-  const changes = CLAIMS.filter(([name]) => current[name] !== account[name]).map(
-    ([name, claim]) => `'${claim}' was ${shown(account[name])} and is now ${shown(current[name])}`,
+  const changes = CLAIMS.filter(([name]) => textOfClaim(current[name]) !== textOfClaim(account[name])).map(
+    ([name, claim]) => `'${claim}' was ${shownClaim(account[name])} and is now ${shownClaim(current[name])}`,
   )
   if (changes.length === 0) return undefined
   const message = `${operation}: not sent, because the access token changed its account: ${changes.join('; ')}`

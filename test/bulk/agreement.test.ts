@@ -1,17 +1,10 @@
-import {
-  type AwardLedger,
-  type AwardReport,
-  type AwardRow,
-  AwardRunStoppedError,
-  fileLedger,
-  rewardWallets,
-} from 'campaign-client/bulk'
+import { type AwardLedger, type AwardRow, AwardRunStoppedError, fileLedger, rewardWallets } from 'campaign-client/bulk'
 import type { FaultOptions } from 'campaign-client/testing'
-import { describe, expect, test } from 'vitest'
+import { describe, test } from 'vitest'
 import { postgres } from '../databases/postgres.ts'
 import { FULL_SIZE } from '../support/full-size.ts'
 import { skipsWithout } from '../support/skips-without.ts'
-import type { RecordedAward } from './expect-agreement.ts'
+import { expectSameCounts, type RecordedAward } from './expect-agreement.ts'
 import { award, entriesOf, newPath, setup } from './fixtures.ts'
 import { postgresLedgers } from './postgres-ledgers.ts'
 import { type Random, randomFor } from './random.ts'
@@ -73,15 +66,6 @@ async function runOnce(random: Random, { service, client }: ReturnType<typeof se
   })
   for (const fault of service.pendingFaults()) fault.cancel()
   return report
-}
-
-/** Compares the counts of a report with the ledger, for the rows that the run has read. */
-function expectSameCounts({ rows, counts }: AwardReport, recorded: readonly RecordedAward[], label: string): void {
-  const found = { awarded: 0, alreadyAwarded: 0, unconfirmed: 0, rejected: 0, indeterminate: 0, duplicate: 0 }
-  for (const { id, verdict } of recorded) {
-    if (Number(id.slice('award-'.length)) < rows) found[verdict as keyof typeof found]++
-  }
-  expect(counts, label).toEqual(found)
 }
 
 async function runScenarios(

@@ -17,6 +17,8 @@ const ALICE_RENEWED = jwt({ iss: 'https://issuer.example', sub: 'alice', iat: 2 
 const BOB = jwt({ iss: 'https://issuer.example', sub: 'bob' })
 const OTHER_ISSUER = jwt({ iss: 'https://other.example', sub: 'alice' })
 const NO_SUBJECT = jwt({ iss: 'https://issuer.example' })
+const BLANK_SUBJECT = jwt({ iss: 'https://issuer.example', sub: ' ' })
+const BLANK_CLAIMS = jwt({ iss: '', sub: '\t' })
 
 /** A service that refuses the first token after some awards, and the tokens of the awards that it has made. */
 async function changingService(next: string, first = ALICE, awardsBefore = 3) {
@@ -59,6 +61,7 @@ describe.each(['fetch', 'nodeTransport'])('over %s', (kind) => {
     ['another subject', BOB, /'sub' was "alice" and is now "bob"/],
     ['another issuer', OTHER_ISSUER, /'iss' was "https:\/\/issuer\.example" and is now "https:\/\/other\.example"/],
     ['no subject', NO_SUBJECT, /'sub' was "alice" and is now none/],
+    ['a blank subject', BLANK_SUBJECT, /'sub' was "alice" and is now none/],
   ])('a token source that changes to %s stops the run, and nothing is sent', async (_, next, words) => {
     const { service, used, clientOver } = await changingService(next)
     const client = clientOver(transportOf())
@@ -84,6 +87,7 @@ describe.each(['fetch', 'nodeTransport'])('over %s', (kind) => {
   test.each([
     ['a renewed token of the same account', ALICE_RENEWED],
     ['an opaque token', 'opaque-token'],
+    ['a token with blank claims', BLANK_CLAIMS],
   ])('a run goes on with %s', async (_, next) => {
     const { used, clientOver } = await changingService(next)
     const options = { ledger: fileLedger(newPath()), concurrency: 2 }
@@ -91,6 +95,20 @@ describe.each(['fetch', 'nodeTransport'])('over %s', (kind) => {
     expect(report).toMatchObject({ counts: counts({ awarded: 20 }), complete: true })
     expect(new Set(used)).toEqual(new Set([ALICE, next]))
   })
+})
+
+test.each([
+  ['no subject', 'a blank subject', NO_SUBJECT, BLANK_SUBJECT],
+  ['a blank subject', 'no subject', BLANK_SUBJECT, NO_SUBJECT],
+])('for a run and for its ledger, a token with %s has the account of a token with %s', async (_, __, first, next) => {
+  const { used, clientOver } = await changingService(next, first)
+  const path = newPath()
+  const report = await rewardWallets(clientOver(undefined), awards(20), { ledger: fileLedger(path), concurrency: 2 })
+  expect(report).toMatchObject({ counts: counts({ awarded: 20 }), complete: true })
+  expect(new Set(used)).toEqual(new Set([first, next]))
+  // The ledger has recorded the first token, and the source returns only the next one.
+  const again = await rewardWallets(clientOver(undefined), awards(20), { ledger: fileLedger(path) })
+  expect(again).toMatchObject({ fromLedger: 20, complete: true })
 })
 
 test('a run with opaque tokens goes on with a JWT', async () => {

@@ -76,3 +76,16 @@ export function expectAgreement(
   expect(counted).toEqual(found)
   expect(report.complete).toBe(true)
 }
+
+/** Compares the counts of a report with the ledger, for the rows that the run has read. */
+export function expectSameCounts(
+  { rows, counts }: Pick<AwardReport, 'rows' | 'counts'>,
+  recorded: readonly RecordedAward[],
+  label: string,
+): void {
+  const found = { awarded: 0, alreadyAwarded: 0, unconfirmed: 0, rejected: 0, indeterminate: 0, duplicate: 0 }
+  for (const { id, verdict } of recorded) {
+    if (Number(id.slice('award-'.length)) < rows) found[verdict as keyof typeof found]++
+  }
+  expect(counts, label).toEqual(found)
+}

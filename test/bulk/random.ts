@@ -10,6 +10,11 @@ export interface Random {
 export function randomFor(label: string): Random {
   const seed = Number(process.env.CAMPAIGN_TEST_SEED ?? Math.floor(Math.random() * 2 ** 32))
   console.info(`${label}: CAMPAIGN_TEST_SEED=${seed}`)
+  return randomOf(seed)
+}
+
+/** Returns Mulberry32 random numbers from a seed. */
+export function randomOf(seed: number): Random {
   let state = seed >>> 0
   const next = (): number => {
     state = (state + 0x6d2b79f5) >>> 0

@@ -2,9 +2,11 @@
  * Runs awards in a child process that tests can kill. Its argument is a {@link RunTask} as JSON. It prints a line of JSON for
  * each {@link RunStep}.
  */
+import { readFileSync } from 'node:fs'
 import { CampaignClient } from 'campaign-client'
 import { type AwardReport, AwardRunStoppedError, fileLedger, rewardWallets } from 'campaign-client/bulk'
 import { postgresLedger } from 'campaign-client/bulk/postgres'
+import { nodeTransport } from 'campaign-client/node'
 import { Pool } from 'pg'
 
 export interface RunTask {
@@ -14,6 +16,10 @@ export interface RunTask {
   readonly concurrency: number
   /** The time limit of a call, in milliseconds. */
   readonly timeoutMs: number
+  /** The default is `fetch`. */
+  readonly transport?: 'fetch' | 'nodeTransport'
+  /** A file with the access token, which is read again after a 401. */
+  readonly tokenFile?: string
   /** After this number of calls, the process waits for a line on its standard input. */
   readonly haltAfter?: number
 }
@@ -37,10 +43,12 @@ const ledger =
     ? fileLedger(task.ledger.path)
     : postgresLedger(pool as Pool, { run: task.ledger.run, leaseMs: 700 })
 
+const transport = task.transport === 'nodeTransport' ? nodeTransport() : undefined
 const client = new CampaignClient({
   baseUrl: task.baseUrl,
-  accessToken: 'a-token',
+  accessToken: () => (task.tokenFile === undefined ? 'a-token' : readFileSync(task.tokenFile, 'utf8')),
   maxRetries: 1,
+  ...(transport && { transport }),
   timeoutMs: task.timeoutMs,
 })
 function* rows() {
@@ -77,4 +85,5 @@ try {
   print({ step: 'error', name, message, ...report })
 }
 process.stdin.unref()
+await transport?.close()
 await pool?.end()

@@ -1,5 +1,6 @@
 import { ConfigurationError } from '../../errors/client-errors.ts'
 import type { AwardFailure, FinalVerdict, Verdict } from '../../schemas/award-report.ts'
+import { shownClaim, textOfClaim } from '../../shared/claims.ts'
 import type { ClientTarget } from '../../shared/client-internals.ts'
 import { LEDGER } from '../../shared/ledger-key.ts'
 import { withParts } from '../../shared/message-parts.ts'
@@ -176,13 +177,13 @@ export function requireTarget(
   rebind: Rebind | undefined,
 ): void {
   if (recorded === undefined || current === undefined) return
-  const different = TARGET_FIELDS.filter(([name]) => textOf(recorded[name]) !== textOf(current[name]))
-  const [first, ...others] = different.map(([name]) => textOf(recorded[name]))
+  const different = TARGET_FIELDS.filter(([name]) => textOfClaim(recorded[name]) !== textOfClaim(current[name]))
+  const [first, ...others] = different.map(([name]) => textOfClaim(recorded[name]))
   if (first === undefined) return
   const from = [first, ...others] as const
   if (rebind !== undefined && from.includes(rebind.from)) return
   const changes = different.map(
-    ([name, label]) => `${label} ${shown(recorded[name])}, and the client now has ${shown(current[name])}`,
+    ([name, label]) => `${label} ${shownClaim(recorded[name])}, and the client now has ${shownClaim(current[name])}`,
   )
   const text = `${ledger} can't be used: it belongs to another target: ${changes.join('; ')}`
   const isWrong = rebind !== undefined
@@ -193,11 +194,3 @@ export function requireTarget(
   const issues = isWrong ? [{ path: ['rebind', 'from'], message: mustBe }] : []
   throw withParts(new ConfigurationError(`${text}. ${advice}`, { issues }), { text, rebind: { from, isWrong } })
 }
-
-/** Stands for an issuer or a subject that the token does not have. */
-const NONE = 'none'
-
-/** Returns the text that `rebind.from` must be. A blank claim says nothing, and `rebind.from` can't be blank. */
-const textOf = (value: string | null): string => (value === null || value.trim() === '' ? NONE : value)
-
-const shown = (value: string | null): string => (textOf(value) === NONE ? NONE : toJsonLine(value))

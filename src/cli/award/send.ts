@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import {
+  type CallOptions,
   type CampaignClient,
   ConfigurationError,
   type GetUserProgressRequest,
@@ -163,7 +164,9 @@ function abortable(client: CampaignClient, signal: AbortSignal) {
   setMaxListeners(0, signal)
   return {
     [CLIENT_INTERNALS]: clientInternals(client),
-    rewardWallet: (award: RewardWalletRequest) => client.rewardWallet(award, { signal }),
+    // The options of a run name the account whose tokens may be sent.
+    rewardWallet: (award: RewardWalletRequest, options: CallOptions) =>
+      client.rewardWallet(award, { ...options, signal }),
     getUserProgress: (user: GetUserProgressRequest) => client.getUserProgress(user, { signal }),
   }
 }
@@ -210,5 +213,7 @@ async function stopFailure(error: AwardRunStoppedError, env: NodeJS.ProcessEnv):
   const isEnough = exitCode === EXIT.unreachable && cause instanceof Error
   const text = isEnough ? cause.message : (partsOf(error).text ?? error.message)
   const { systemCode } = cause as { readonly systemCode?: string }
-  return new CommandFailure(exitCode, code, withoutDocsPath(text), { advice: adviceOn({ code, systemCode }, env) })
+  const isLedgerLost = cause instanceof ConfigurationError && cause.message.includes('Restore it')
+  const advice = isLedgerLost ? 'restore the ledger from a backup' : adviceOn({ code, systemCode }, env)
+  return new CommandFailure(exitCode, code, withoutDocsPath(text), { advice })
 }

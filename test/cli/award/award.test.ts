@@ -505,6 +505,27 @@ describe('while the command runs', () => {
     expect(made()).toHaveLength(5)
   })
 
+  test('a token of another account in the token file stops the run, and nothing is sent with it', async () => {
+    const { file, award, service, made } = await setUp()
+    const tokenOf = (sub: string) => `e30.${Buffer.from(JSON.stringify({ sub })).toString('base64url')}.c2lnbmF0dXJl`
+    file('party.csv', listOf(20))
+    const token = file('token', tokenOf('alice'))
+    let hasChanged = false
+    service.subscribe(() => {
+      if (hasChanged || made().length < 5) return
+      hasChanged = true
+      file('token', tokenOf('bob'))
+      service.fail({ on: 'rewardWallet', kind: 'status', status: 401, times: 1 })
+    })
+    const env = { CAMPAIGN_ACCESS_TOKEN: '', CAMPAIGN_ACCESS_TOKEN_FILE: token }
+    const { code, stdout } = await award(['party.csv', ...SEND, '--concurrency', '1'], { env })
+    expect({ code, stdout }).toEqual({
+      code: 1,
+      stdout: expect.stringContaining(`the access token changed its account: 'sub' was "alice" and is now "bob"`),
+    })
+    expect(made()).toHaveLength(5)
+  })
+
   test('the run stops with the reason, not with a bug report, when another file replaces its ledger', async () => {
     const { running, folder, award, made } = await startSlowRun(listOf(40), '--json')
     const ledger = join(folder, 'party.csv.ledger')

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { renameSync } from 'node:fs'
+import { copyFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { freePort } from '../../support/server-process.ts'
@@ -100,6 +100,33 @@ describe('after the cause is mended, the command of the `next:` line awards ever
     slowness.cancel()
     expect(await follow(interrupted, setting)).toMatchObject({ code: 0 })
     expect(setting.made()).toHaveLength(30)
+  })
+
+  test.each([
+    ['deleted', (ledger: string) => rmSync(ledger)],
+    ['replaced', (ledger: string) => renameSync(`${ledger}.copy`, ledger)],
+  ])('a ledger that is %s during the run, restored from a backup', async (_, lose) => {
+    const setting = await setUp()
+    setting.file('party.csv', listOf(20))
+    const ledger = join(setting.folder, 'party.csv.ledger')
+    setting.file('first.csv', listOf(5))
+    expect(await setting.award(['first.csv', ...SEND.slice(1), '--ledger', ledger])).toMatchObject({ code: 0 })
+    for (const copy of ['backup', 'copy']) copyFileSync(ledger, `${ledger}.${copy}`)
+    let isLost = false
+    setting.service.subscribe(() => {
+      if (isLost || setting.made().length < 10) return
+      isLost = true
+      lose(ledger)
+    })
+    const stopped = await setting.award([...SEND, '--concurrency', '1'])
+    expect(stopped.stderr).toMatch(/^next: restore the ledger from a backup, then run: npx campaign-client award /m)
+    expect(stopped.stdout + stopped.stderr).not.toMatch(/to continue|run it again/i)
+    expect(setting.made().length).toBeLessThan(20)
+    rmSync(ledger, { force: true })
+    renameSync(`${ledger}.backup`, ledger)
+    expect(await follow(stopped, setting)).toMatchObject({ code: 0 })
+    expect(setting.made()).toHaveLength(20)
+    expect(new Set(setting.made()).size).toBe(20)
   })
 
   test('rejected rows, with the flag that the line names', async () => {
