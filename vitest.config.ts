@@ -22,7 +22,7 @@ export default defineConfig({
     // Files share processes, which saves a third of the time. The gate isolates them, so that none meets the timers of another.
     isolate: FULL_SIZE || process.env.CI !== undefined,
     globalSetup: ['test/databases/shared-servers.ts'],
-    setupFiles: ['test/support/leak-check.ts'],
+    setupFiles: ['test/support/random-seed.ts', 'test/support/leak-check.ts'],
     // Generous, so that a slow machine fails no test.
     testTimeout: 180_000,
     hookTimeout: 180_000,
