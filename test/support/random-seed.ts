@@ -7,3 +7,5 @@ if (seed !== undefined) {
   const { configureGlobal } = await import('fast-check')
   configureGlobal({ seed: Number(seed) | 0 })
 }
+
+export {}
