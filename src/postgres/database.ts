@@ -40,6 +40,8 @@ export interface PostgresOptions {
    * connection.
    */
   readonly statementTimeoutMs: number
+  /** Whether transactions run a function of the caller, which may take long. They then leave one connection of the pool free. */
+  readonly runsCallerFunctions?: boolean
 }
 
 /** The SQLSTATE of a write on a replica. The statement wrote nothing. */

@@ -52,7 +52,7 @@ export function openDatabase(database: PgPool | PostgresSql, options: PostgresOp
           )
         return retry(opened, options, attempt, () => !isCalled)
       }
-      const limit = transactionLimit(database, options)
+      const limit = options.runsCallerFunctions ? transactionLimit(database, options) : undefined
       return limit === undefined ? run() : limit.run(run)
     },
   }
@@ -95,7 +95,8 @@ const TRANSACTIONS = Symbol.for('campaign-client.transactions')
 
 /**
  * Returns the semaphore of a pool, which reserves one connection for other statements. Otherwise extensions would wait for
- * whole transactions, and leases would expire. A pool of fewer than three connections, or of unknown size, has no limit.
+ * functions of the caller, and leases would expire. A function that makes an award would wait for itself. A pool of fewer than
+ * three connections, or of unknown size, has no limit.
  */
 function transactionLimit(
   pool: (PgPool | PostgresSql) & { [TRANSACTIONS]?: Semaphore },

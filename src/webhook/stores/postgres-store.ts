@@ -204,6 +204,7 @@ export function postgresStore(
   const { query, transaction } = openDatabase(database, {
     name: 'postgresStore',
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    runsCallerFunctions: true,
   })
   const sql = statements(table, runOnceRetainMs)
   const lateClaims = new LateClaims()

@@ -1,6 +1,4 @@
 import { ConfigurationError } from 'campaign-client'
-import { awardOne } from 'campaign-client/bulk'
-import { postgresLedger } from 'campaign-client/bulk/postgres'
 import { type PgPool, type PostgresSql, type PostgresStore, postgresStore } from 'campaign-client/webhook/postgres'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { fakePool, rowsOfCheck } from '../../databases/fake-pool.ts'
@@ -146,16 +144,6 @@ describe('warnings about settings that can end the process', () => {
         'postgresStore: add an error listener to the pg pool (pool.on("error", …)). Otherwise Node ends the process ' +
           'when an idle connection is lost.',
       ],
-    ])
-  })
-
-  test('name the ledger over a pool with fewer than three connections', async () => {
-    const pool = fakePool(() => [], { options: { max: 2 } })
-    const client = { rewardWallet: async () => undefined }
-    const row = { address: `0x${'1'.repeat(40)}`, pid: 'demo', id: 'award', xp: 1 }
-    await awardOne(client, row, { ledger: postgresLedger(pool, { run: 'launch' }) }).catch(() => undefined)
-    expect(vi.mocked(process.emitWarning).mock.calls).toEqual([
-      [expect.stringMatching(/^postgresLedger: give the pool at least three connections/)],
     ])
   })
 
