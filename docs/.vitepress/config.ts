@@ -5,6 +5,7 @@ import { anchorOf } from './anchor.ts'
 import { descriptionOf } from './description.ts'
 import { pageOf, targetOf } from './links.ts'
 import { writeMarkdown } from './llms.ts'
+import { writeMoved } from './moved.ts'
 import { renderForSearch, searchOptions } from './search.ts'
 import { sidebar } from './sidebar.ts'
 
@@ -135,6 +136,7 @@ export default defineConfig({
   buildEnd(site) {
     const { outDir } = site
     writeMarkdown(site)
+    writeMoved(outDir)
     for (const name of ['openapi.json', 'local-service.openapi.json', 'local-service.seed.schema.json']) {
       copyFileSync(join(ROOT, 'docs', name), join(outDir, name))
     }

@@ -6,26 +6,25 @@ type Item = DefaultTheme.SidebarItem
 
 const ROOT = new URL('../../', import.meta.url)
 
-/** The pages of each group, by their paths in the site. */
+/** The pages of each job, by their paths in the site. Each page has one place. */
 const GROUPS = {
-  Start: 'getting-started client-options from-fetch upgrading glossary',
-  Calls: 'methods schemas tokens retries-and-idempotency errors-and-outcomes error-codes',
-  'Awards and events':
-    'bulk-awards award-ids award-jobs award-ledger webhooks webhook-frameworks webhook-events webhook-stores ' +
-    'missed-events runtimes-and-frameworks recipes',
-  Operate: 'before-production databases troubleshooting webhooks-on-your-machine',
-  Tools: 'testing test-runners testing-webhooks seeds local-service command console check',
-  Reference: 'the-service open-questions support SECURITY CHANGELOG',
+  Start: 'getting-started from-fetch command recipes glossary',
+  Call:
+    'client-options methods schemas tokens retries-and-idempotency errors-and-outcomes recipes/progress-page ' +
+    'recipes/next',
+  Award: 'bulk-awards award-ledger award-jobs recipes/award-outbox command/award command/ledger award-day',
+  Receive:
+    'webhooks webhook-frameworks webhook-events webhook-stores webhook-receiver recipes/queue missed-events ' +
+    'recipes/leaderboard-mirror webhooks-on-your-machine command/webhook',
+  Test: 'testing testing-webhooks seeds console local-service command/dev check',
+  Operate:
+    'before-production recipes/metrics recipes/logs recipes/traces recipes/client-certificates-and-proxies ' +
+    'recipes/secret-rotation databases shutdown troubleshooting',
+  Reference: 'error-codes the-service open-questions support upgrading SECURITY CHANGELOG',
 }
 
 /** The pages below a page. */
-const SUBPAGES: Readonly<Record<string, string>> = {
-  command: 'award call webhook types dev',
-  methods: Object.keys(endpoints).join(' '),
-  recipes:
-    'nest next workers lambda one-machine queue replay secret-rotation progress-page award-outbox leaderboard-mirror ' +
-    'client-certificates-and-proxies nightly-check metrics logs traces testing-in-ci',
-}
+const SUBPAGES: Readonly<Record<string, string>> = { methods: Object.keys(endpoints).join(' ') }
 
 /** A page under its first heading, with the pages below it. */
 function page(path: string): Item {

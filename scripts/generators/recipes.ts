@@ -2,24 +2,28 @@ import { readdirSync } from 'node:fs'
 import { pathTo, read } from '../repository.ts'
 import type { Generator } from './generator.ts'
 
-const FOLDER = 'docs/recipes'
+const FOLDERS = ['docs', 'docs/recipes']
 /** A copy of an example: ` ```ts compile: it is examples/FILE `, or of some of its declarations or tests: ` … FILE: NAME, NAME `. */
 const CODE_BLOCK = /^(```ts compile: it is (examples\/[\w.-]+)(?:: (.+))?)\n[\s\S]*?^```$/gm
 /** A copy of an example, and the commands in its first comment: ` ```sh run: examples/FILE `. */
 const COMMAND_BLOCK = /^(```sh run: (examples\/\S+))\n[\s\S]*?^```$/gm
 
-/** Writes code and commands of the examples to the recipes. */
+/** Writes code and commands of the examples to the guides and recipes. */
 export const recipes: Generator = {
   name: 'recipes',
-  generate: () =>
-    new Map(
-      readdirSync(pathTo(FOLDER)).map((name) => [
-        `${FOLDER}/${name}`,
-        read(`${FOLDER}/${name}`)
+  generate: () => {
+    const pages = FOLDERS.flatMap((folder) => readdirSync(pathTo(folder)).map((name) => `${folder}/${name}`))
+    return new Map(
+      pages.flatMap((page) => {
+        const text = page.endsWith('.md') ? read(page) : ''
+        if (!/^```\w+ (?:compile: it is|run:) examples\//m.test(text)) return []
+        const withCode = text
           .replaceAll(CODE_BLOCK, (_, fence, example, names) => `${fence}\n${codeOf(example, names)}\`\`\``)
-          .replaceAll(COMMAND_BLOCK, (_, fence, example) => `${fence}\n${commandsOf(example)}\`\`\``),
-      ]),
-    ),
+          .replaceAll(COMMAND_BLOCK, (_, fence, example) => `${fence}\n${commandsOf(example)}\`\`\``)
+        return [[page, withCode]]
+      }),
+    )
+  },
 }
 
 /** Returns the code of an example without its first comment, or the declarations and tests with these names. */

@@ -1,16 +1,24 @@
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { CampaignClient } from 'campaign-client'
 import { createCampaignService } from 'campaign-client/testing'
 import { expect, test } from 'vitest'
-import { pathTo } from '../../scripts/repository.ts'
+import { read } from '../../scripts/repository.ts'
 import { skipsWithout } from '../support/skips-without.ts'
 import { setUp } from './award/set-up.ts'
 import { deviatingServer, TOKEN } from './check/deviation.ts'
 import { hasTerminals, run, start } from './command.ts'
 
-const pageOf = (command: string): string => readFileSync(pathTo(`docs/command/${command}.md`), 'utf8')
+/** Returns the page of a command, or its section of the page of all commands. */
+function pageOf(command: string): string {
+  if (command === 'check') return read('docs/check.md')
+  if (!['call', 'types'].includes(command)) return read(`docs/command/${command}.md`)
+  return (
+    read('docs/command.md')
+      .split(/^## /m)
+      .find((section) => section.startsWith(`${command}\n`)) ?? ''
+  )
+}
 
 /** Returns the lines of a session in the page of a command, without ports and times. */
 function linesOf(command: string, args = ''): string[] {
@@ -74,7 +82,7 @@ test('call accepts the documented file of --input', async () => {
 test('the documentation lists exactly the flags of the command', async () => {
   for (const command of ['award', 'ledger', 'call', 'types', 'dev', 'webhook send', 'webhook listen', 'check']) {
     const words = command.split(' ')
-    const page = command === 'check' ? readFileSync(pathTo('docs/check.md'), 'utf8') : pageOf(words[0] as string)
+    const page = pageOf(words[0] as string)
     const method = command === 'call' ? ['registerWebhook'] : []
     const { stdout } = await run([...words, ...method, '--help'])
     const flags = [...stdout.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm)].map(([, flag]) => flag as string)
@@ -94,7 +102,7 @@ test('check prints the documented table', async () => {
   }, service)
   const { code, stdout } = await run(['check', '--pid', 'demo', '--account', 'ada', '--platform', 'discord'], { env })
   expect(code).toBe(1)
-  const [, table = ''] = /```text\n(access\n.*?)```/s.exec(readFileSync(pathTo('docs/check.md'), 'utf8')) ?? []
+  const [, table = ''] = /```text\n(access\n.*?)```/s.exec(read('docs/check.md')) ?? []
   const printed = stdout
     .replace('without TLS, on this machine', 'over TLS')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { MOVED } from '../../docs/.vitepress/moved.ts'
 import { searchOptions } from '../../docs/.vitepress/search.ts'
 import { pathTo } from '../../scripts/repository.ts'
 import { axeSource, launchBrowser, missingBrowser } from '../browser/browser.ts'
@@ -26,14 +27,14 @@ const QUESTIONS: Readonly<Record<string, string>> = {
   csv: 'command/award',
   timeout: 'error-codes',
   proxy: 'recipes/client-certificates-and-proxies',
-  jest: 'test-runners',
+  jest: 'testing',
   'next.js': 'recipes/next',
   idempotency: 'retries-and-idempotency',
   'invite code': 'methods/getInviteCode',
   'how do I award xp': 'bulk-awards',
   leaderboard: 'recipes/leaderboard-mirror',
   season: 'methods/getCampaignPoints',
-  'types of campaign': 'command/types',
+  'types of campaign': 'command',
   cancel: 'client-options',
   logging: 'recipes/logs',
   response: 'error-codes',
@@ -42,7 +43,7 @@ const QUESTIONS: Readonly<Record<string, string>> = {
   'api key': 'tokens',
   '429': 'retries-and-idempotency',
   batch: 'bulk-awards',
-  cloudflare: 'recipes/workers',
+  cloudflare: 'webhook-frameworks',
   tunnel: 'webhooks-on-your-machine',
   ngrok: 'webhooks-on-your-machine',
   localhost: 'webhooks-on-your-machine',
@@ -90,7 +91,11 @@ describe.skipIf(skipsWithout('built site', missingSite))('the built site', () =>
   })
 
   test('each guide has its own description, and a link to the previous or the next page', () => {
-    const pages = files.filter((file) => /^(?!404|index)(?:(?:methods|recipes|command)\/)?[\w-]+\.html$/.test(file))
+    const pages = files.filter(
+      (file) =>
+        /^(?!404|index)(?:(?:methods|recipes|command)\/)?[\w-]+\.html$/.test(file) &&
+        !Object.hasOwn(MOVED, file.slice(0, -'.html'.length)),
+    )
     const found = pages.map((file) => {
       const html = readFileSync(join(SITE, file), 'utf8')
       const [, description = ''] = /<meta name="description" content="([^"]+)"/.exec(html) ?? []
@@ -120,6 +125,14 @@ describe.skipIf(skipsWithout('built site', missingSite))('the built site', () =>
       }
     }
     expect([...new Set(broken)]).toEqual([])
+  })
+
+  test('each page is in the menu once', () => {
+    const links = [
+      ...readFileSync(join(SITE, 'llms.txt'), 'utf8').matchAll(/\]\((\/(?!examples|reference)[^)]+)\)/g),
+    ].map(([, link]) => link)
+    const pages = files.filter((file) => /^(?!404|index|llms)(?:(?:methods|recipes|command)\/)?[\w-]+\.md$/.test(file))
+    expect([...links].sort()).toEqual(pages.map((page) => `/${page}`).sort())
   })
 
   describe('the search', () => {

@@ -19,7 +19,7 @@ function statusesOf(path: string, head: string): Set<string> {
 }
 
 test.each([
-  ['docs/webhooks.md', '| what happened | response |'],
+  ['docs/webhook-receiver.md', '| what happened | response |'],
   ['src/webhook/receiver/create-webhook-receiver.ts', '| outcome | response |'],
 ])('the table of %s has exactly the statuses of the receiver', (path, head) => {
   expect(statuses.size).toBeGreaterThan(5)
