@@ -102,6 +102,10 @@ export function summaryOf({ description }: Member): string {
   return plain(summary).replace(/\.$/, '')
 }
 
+/** Removes the remark that the name of a query parameter is assumed, where it is said once for all parameters. */
+export const withoutAssumption = (text: string): string =>
+  text.replace(' The name of the query parameter is assumed; see `queryNames`.', '')
+
 /** Converts a comment to one line of Markdown. `{@link X}` becomes `X`. */
 export const plain = (text: string): string =>
   text

@@ -1,13 +1,13 @@
 import { CampaignClient } from '../src/client.ts'
+import { exampleRequests } from '../src/endpoints/example-requests.ts'
 import { endpoints, type OperationName } from '../src/endpoints/index.ts'
 import { createCampaignService } from '../src/testing/index.ts'
-import { operation as contractOf } from '../test/contract/operations.ts'
 
-/** Calls an operation with the example request of the contract table. */
+/** Calls an operation with its example request. */
 export function callWithSample(client: CampaignClient, operation: OperationName): Promise<unknown> {
   const method = client[operation] as ((request: unknown) => Promise<unknown>) | undefined
   if (method === undefined) throw new Error(`CampaignClient has no method ${operation}`)
-  return method.call(client, contractOf(operation).request)
+  return method.call(client, exampleRequests[operation])
 }
 
 export interface Samples {

@@ -1,3 +1,4 @@
+import { argumentDescriptions } from './argument-descriptions.ts'
 import { entryPointFiles } from './entry-points.ts'
 import type { Generator } from './generator.ts'
 import { pagesOfMethods } from './method-pages.ts'
@@ -6,4 +7,11 @@ import { openApi } from './openapi.ts'
 import { recipes } from './recipes.ts'
 
 /** The generators that need no build. */
-export const generators: readonly Generator[] = [entryPointFiles, openApi, pagesOfMethods, methodTables, recipes]
+export const generators: readonly Generator[] = [
+  entryPointFiles,
+  argumentDescriptions,
+  openApi,
+  pagesOfMethods,
+  methodTables,
+  recipes,
+]

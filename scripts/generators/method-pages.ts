@@ -1,6 +1,7 @@
+import { exampleRequests } from '../../src/endpoints/example-requests.ts'
 import { type AnyEndpoint, endpoints, type OperationName } from '../../src/endpoints/index.ts'
 import { operation as contractOf } from '../../test/contract/operations.ts'
-import { type Member, Project, plain, sectionOf } from '../comments.ts'
+import { type Member, Project, plain, sectionOf, withoutAssumption } from '../comments.ts'
 import { formatJson } from '../format-json.ts'
 import { recordSamples } from '../samples.ts'
 import type { Generator } from './generator.ts'
@@ -44,7 +45,7 @@ function methodPage(name: OperationName, method: Member, response: unknown): str
     '## Request',
     table(
       ['field', 'meaning', 'type'],
-      fields(request).map((field) => [field.path, field.meaning.replace(ASSUMED, ''), field.type]),
+      fields(request).map((field) => [field.path, withoutAssumption(field.meaning), field.type]),
     ),
     '## Example',
     fenced('ts', exampleOf(name, result)),
@@ -86,7 +87,7 @@ await client.rewardWallet({
 
 function exampleOf(name: OperationName, result: string): string {
   const isAward = name === 'rewardWallet'
-  const call = isAward ? AWARD : `await client.${name}(${literal(contractOf(name).request)})`
+  const call = isAward ? AWARD : `await client.${name}(${literal(exampleRequests[name])})`
   const path =
     endpoints[name].path === undefined
       ? "  webhookRegistrationPath: 'webhook', // ask the operator of your campaign\n"
@@ -106,7 +107,7 @@ ${result === 'void' ? call : `const data = ${call}\nconsole.log(data)`}`
 }
 
 function curlOf(name: OperationName, { method, path = 'webhook' }: AnyEndpoint): string {
-  const { request } = contractOf(name)
+  const request = exampleRequests[name]
   const head = ['curl', ...(method === 'GET' ? ['-G'] : []), `"$CAMPAIGN_BASE_URL/${path}"`].join(' ')
   const data =
     method === 'GET'
@@ -124,9 +125,6 @@ function resultTable(type: string, { tags }: Member): string[] {
   const rows = fields(type).map(({ path, meaning, type: shown }) => [path, meaning, shown])
   return ['The method resolves to `data`:', table(['field', 'meaning', 'type'], rows)]
 }
-
-/** The page says this once for all query parameters. */
-const ASSUMED = ' The name of the query parameter is assumed; see `queryNames`.'
 
 interface Field {
   readonly path: string

@@ -1,5 +1,6 @@
 import { toJSONSchema } from 'zod'
 import { registry } from 'zod/v4/core'
+import { exampleRequests } from '../../src/endpoints/example-requests.ts'
 import { type AnyEndpoint, endpoints, type OperationName } from '../../src/endpoints/index.ts'
 import * as resources from '../../src/endpoints/schemas.ts'
 import { numericString, presentMetadata } from '../../src/schemas/fields.ts'
@@ -127,7 +128,7 @@ function describeOperation(
           requestBody: {
             required: true,
             content: {
-              'application/json': { schema: ref('schemas', request), example: contractOf(operation).request },
+              'application/json': { schema: ref('schemas', request), example: exampleRequests[operation] },
             },
           },
         }),
@@ -149,7 +150,7 @@ export const requestName = (operation: OperationName): string => typeNames.get(e
 function queryParameters(operation: OperationName, request: Schema): Schema[] {
   const endpoint: AnyEndpoint = endpoints[operation]
   const assumed: readonly string[] = 'assumedQueryNames' in endpoint ? (endpoint.assumedQueryNames ?? []) : []
-  const sample = contractOf(operation).request as unknown as Record<string, unknown>
+  const sample = exampleRequests[operation] as unknown as Record<string, unknown>
   return Object.entries(request.properties as Record<string, Schema>).map(([name, { description, ...schema }]) => ({
     name,
     in: 'query',

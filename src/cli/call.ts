@@ -1,5 +1,5 @@
 import type { CallOptions } from 'campaign-client'
-import type { $ZodObject, $ZodOptional } from 'zod/v4/core'
+import { type Argument, argumentsOf } from '../endpoints/arguments.ts'
 import { endpoints, type OperationName } from '../endpoints/index.ts'
 import { toJsonText } from '../shared/text.ts'
 import type { Command, Context } from './command.ts'
@@ -17,32 +17,10 @@ interface CallFlags extends Readonly<Record<string, unknown>> {
   readonly readOnly?: boolean
 }
 
-/** Arguments that cannot be flags, because process lists and shell histories show flags. */
-const SECRET_ARGUMENTS: ReadonlySet<string> = new Set(['secret'])
-
 const RETRY_TEXTS: Readonly<Record<'safe' | 'guarded' | 'unsafe', string>> = {
   safe: 'A retry is safe.',
   guarded: 'A retry is safe: the service refuses a second write.',
   unsafe: 'A retry may be counted twice.',
-}
-
-/** Values for the examples in the help, from the demo data of the local service. */
-const EXAMPLE_VALUES: Readonly<Record<string, string>> = {
-  account: 'ada',
-  address: '0x52908400098527886E0F7030069857D2E4169EE7',
-  aid: 'follow',
-  cid: 'welcome',
-  code: 'WELCOME',
-  id: 'launch-party',
-  pid: 'demo',
-  platform: 'discord',
-  ref_id: 'ada-link',
-  referral: 'grace',
-  referrer: 'ada',
-  scope: 'user_activity',
-  url: 'https://example.com/webhooks/campaign',
-  value: '1',
-  xp: '250',
 }
 
 /** `campaign-client call METHOD`: one subcommand for each operation of the catalogue. */
@@ -66,15 +44,19 @@ function defineMethod(parent: Command, operation: OperationName, context: Contex
   const command = parent
     .command(operation)
     .summary(`${method} ${shownPath}`)
-    .description(`Sends ${method} to ${shownPath}. ${RETRY_TEXTS[retry]}`)
+    .description(
+      `Sends ${method} to ${shownPath}. ${RETRY_TEXTS[retry]} Arguments that are not optional are required, as flags or ` +
+        'in --input.',
+    )
   const example: string[] = []
   const withInput = ['--input arguments.json']
-  for (const { name, isNumber, isOptional } of argumentsOf(operation)) {
-    if (SECRET_ARGUMENTS.has(name)) continue
-    const help = isOptional ? 'optional' : 'required, as a flag or in --input'
-    if (isNumber) command.option(`--${name} <number>`, help, decimal)
-    else command.option(`--${name} <text>`, help)
-    if (!isOptional) example.push(`--${name} ${EXAMPLE_VALUES[name]}`)
+  for (const argument of argumentsOf(operation)) {
+    const { name, isNumber, isOptional, isSecret } = argument
+    // Process lists and shell histories show flags.
+    if (isSecret) continue
+    if (isNumber) command.option(`--${name} <number>`, helpOf(argument), decimal)
+    else command.option(`--${name} <text>`, helpOf(argument))
+    if (!isOptional) example.push(`--${name} ${argument.example}`)
   }
   command
     .option('--input <file>', 'read arguments from a JSON file; - for standard input')
@@ -90,6 +72,10 @@ function defineMethod(parent: Command, operation: OperationName, context: Contex
     .examples(`call ${operation} ${example.join(' ')}`, `call ${operation} ${withInput.join(' ')}`)
     .run((flags: CallFlags) => call(operation, flags, context))
 }
+
+/** Returns the help of a flag: the description of the argument without Markdown, and an example. */
+const helpOf = ({ description, example, isOptional }: Argument): string =>
+  `${isOptional ? 'Optional. ' : ''}${description.replaceAll('`', '')} Example: ${example}`
 
 async function call(operation: OperationName, flags: CallFlags, context: Context): Promise<ExitCode> {
   const { output, env, interrupts } = context
@@ -141,16 +127,6 @@ async function readArguments(operation: OperationName, flags: CallFlags): Promis
   const twice = given.find(([name]) => Object.hasOwn(fromFile, name))
   if (twice) throw usageFailure(`${twice[0]} is given twice: as a flag and in ${inputName(input)}`)
   return { ...fromFile, ...Object.fromEntries(given) }
-}
-
-/** Reads the arguments of an operation from its request schema. `name` is the name of the request field and of the flag. */
-function argumentsOf(operation: OperationName) {
-  const { shape } = (endpoints[operation].request as unknown as $ZodObject)._zod.def
-  return Object.entries(shape).map(([name, schema]) => {
-    const isOptional = schema._zod.def.type === 'optional'
-    const { type } = isOptional ? (schema as $ZodOptional)._zod.def.innerType._zod.def : schema._zod.def
-    return { name, isNumber: type === 'number', isOptional }
-  })
 }
 
 /** Returns the name that differs from a misspelt name in at most a third of its characters. */

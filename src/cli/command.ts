@@ -12,6 +12,16 @@ export interface Context {
   readonly argv: readonly string[]
 }
 
+/** The widest line of a help, in characters. */
+export const MAX_HELP_WIDTH = 100
+
+/** Breaks a long command line before flags, so that it can still be pasted. */
+function broken(line: string): string {
+  if (line.length <= MAX_HELP_WIDTH) return line
+  const at = line.lastIndexOf(' --', MAX_HELP_WIDTH - 2)
+  return `${line.slice(0, at)} \\\n${broken(`     ${line.slice(at)}`)}`
+}
+
 /** A commander `Command` that can show examples in its help and has an exit code. */
 export class Command extends BaseCommand {
   /** The exit code of the body, once it has run. */
@@ -24,7 +34,7 @@ export class Command extends BaseCommand {
   examples(...lines: readonly string[]): this {
     return this.addHelpText(
       'after',
-      ['', 'Examples:', ...lines.map((line) => `  $ npx campaign-client ${line}`)].join('\n'),
+      ['', 'Examples:', ...lines.map((line) => broken(`  $ npx campaign-client ${line}`))].join('\n'),
     )
   }
 

@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander'
 import { version } from '../../package.json'
-import { Command, type Context } from './command.ts'
+import { Command, type Context, MAX_HELP_WIDTH } from './command.ts'
 import { type CommandFailure, EXIT, type ExitCode, toFailure, usageFailure } from './failure.ts'
 import { systemReason } from './files.ts'
 import { refuseRepeatedFlags } from './flags.ts'
@@ -50,6 +50,8 @@ async function parse(context: Context): Promise<ExitCode> {
       writeErr: (part) => output.err.write(part),
       // `printError` prints errors.
       outputError: () => undefined,
+      getOutHelpWidth: () => Math.min(output.out.columns, MAX_HELP_WIDTH),
+      getErrHelpWidth: () => Math.min(output.err.columns, MAX_HELP_WIDTH),
       getOutHasColors: () => !output.json && output.out.colours.isColorSupported,
       getErrHasColors: () => output.err.colours.isColorSupported,
     })

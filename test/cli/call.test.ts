@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CampaignClient } from 'campaign-client'
 import { describe, expect, test } from 'vitest'
-import { endpoints } from '../../src/endpoints/index.ts'
+import { pathTo } from '../../scripts/repository.ts'
+import { operations } from '../contract/operations.ts'
 import { freePort } from '../support/server-process.ts'
 import { jsonOf, run, runProcess, scratchFolder, start } from './command.ts'
 import { listeningService } from './service.ts'
@@ -37,16 +38,27 @@ test('prints nothing for a method without data; with --json, an object without d
   expect(json).toMatchObject({ code: 0, stdout: '{"version":2}\n' })
 })
 
-test.each(Object.keys(endpoints))('%s has a flag for each argument, except for secrets', async (operation) => {
-  const { code, stdout } = await run(['call', operation, '--help'])
+test.each(operations)('the help of $name describes each argument, except for secrets', async ({ name, fields }) => {
+  const { code, stdout } = await run(['call', name, '--help'])
   expect(code).toBe(0)
-  const { request } = endpoints[operation as keyof typeof endpoints]
-  const names = Object.keys((request as unknown as { shape: object }).shape)
-  expect(names.length).toBeGreaterThan(0)
-  for (const name of names) {
-    if (name === 'secret') expect(stdout).not.toContain('--secret')
-    else expect(stdout).toContain(`--${name} <`)
+  const page = readFileSync(pathTo(`docs/methods/${name}.md`), 'utf8')
+  const words = stdout.replaceAll(/\s+/g, ' ')
+  for (const field of Object.keys(fields)) {
+    const [, meaning = ''] = new RegExp(`^\\| \`${field}\` \\| (.+?) \\|`, 'm').exec(page) ?? []
+    expect(meaning, field).not.toBe('')
+    if (field === 'secret') expect(stdout).not.toContain('--secret')
+    else expect(words).toContain(`> ${meaning.replaceAll('`', '')} Example: `)
   }
+})
+
+test.each(operations)('the service accepts the example in the help of $name', async ({ name }) => {
+  const { env, service } = await listeningService()
+  const { stdout } = await run(['call', name, '--help'])
+  const [, example = ''] = stdout.split('$ npx campaign-client ')
+  const args = example.replaceAll('\\\n', '').trim().split(/ +/)
+  expect(args.length).toBeGreaterThan(3)
+  expect(await run(args, { env })).toMatchObject({ code: 0, stderr: '' })
+  expect(service.requests).toMatchObject([{ operation: name, status: 200 }])
 })
 
 test('names missing arguments by their flags', async () => {

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { signWebhook } from 'campaign-client/webhook'
 import { describe, expect, test } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
+import { endpoints } from '../../src/endpoints/index.ts'
 import { jsonOf, run, runProcess, scratchFolder, start } from './command.ts'
 import { listeningService } from './service.ts'
 
@@ -45,6 +46,16 @@ test.each(COMMANDS)('the help of %s %s has the usage and two examples', async (.
     expect(stdout).toContain('--json ')
     expect(stdout.split(`$ npx campaign-client ${words.join(' ')}`).length).toBeGreaterThan(2)
     expect(stdout.endsWith('\n')).toBe(true)
+  }
+})
+
+test('no line of a help is wider than 100 characters, even in a wide terminal', async () => {
+  const methods = Object.keys(endpoints).map((method) => ['call', method])
+  for (const words of [[], ['ledger'], ...COMMANDS, ...methods]) {
+    const { stdout } = await run([...words, '--help'], { columns: 220 })
+    const widths = stdout.split('\n').map((line) => line.length)
+    expect(Math.max(...widths), stdout).toBeLessThanOrEqual(100)
+    expect(Math.max(...widths), stdout).toBeGreaterThan(60)
   }
 })
 

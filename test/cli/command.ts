@@ -24,6 +24,8 @@ export interface RunOptions {
   /** The environment variables of the command. */
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
+  /** The width of the terminal that {@link run} reports. */
+  readonly columns?: number
 }
 
 export interface ProcessOptions extends RunOptions {
@@ -57,16 +59,19 @@ const oneRun = new Semaphore(1)
 export const run = (args: readonly string[], options: RunOptions = {}): Promise<Ended> =>
   oneRun.run(() => runHere(args, options))
 
-async function runHere(args: readonly string[], { env = {}, cwd = tmpdir() }: RunOptions): Promise<Ended> {
+async function runHere(args: readonly string[], { env = {}, cwd = tmpdir(), columns }: RunOptions): Promise<Ended> {
   const output = { stdout: '', stderr: '' }
   const streamTo = (name: 'stdout' | 'stderr') =>
-    new Writable({
-      decodeStrings: false,
-      write(text: string, _, done) {
-        output[name] += text
-        done()
-      },
-    }) as unknown as NodeJS.WriteStream
+    Object.assign(
+      new Writable({
+        decodeStrings: false,
+        write(text: string, _, done) {
+          output[name] += text
+          done()
+        },
+      }),
+      { columns },
+    ) as unknown as NodeJS.WriteStream
   const before = process.cwd()
   process.chdir(cwd)
   try {
