@@ -10,18 +10,19 @@ const alias = Object.entries(sourcesByName).map(([name, source]) => ({
   replacement: fileURLToPath(new URL(source, import.meta.url)),
 }))
 
+/** Tests that need a server, another process of Node.js, a build or a browser, and the tests of docs and examples. */
+const INTEGRATION = 'test/**/*.integration.test.ts'
+
 export default defineConfig({
   resolve: { alias },
   test: {
-    include: ['test/**/*.test.ts'],
     exclude: ['test/consumers/**', 'test/runtimes/**', '**/node_modules/**'],
     // Most tests wait for servers and processes, so more workers than cores are faster. In full size they compute.
     maxWorkers: availableParallelism() + (FULL_SIZE ? 1 : 3),
     // Applies to concurrent tests within a file.
     maxConcurrency: 8,
-    // Files share processes, which saves a third of the time. The gate isolates them, so that none meets the timers of another.
-    isolate: FULL_SIZE || process.env.CI !== undefined,
-    globalSetup: ['test/databases/shared-servers.ts'],
+    // Files share processes, which saves a third of the time. In full size they do not, so that none meets the timers of another.
+    isolate: FULL_SIZE,
     setupFiles: ['test/support/random-seed.ts', 'test/support/leak-check.ts'],
     // Generous, so that a slow machine fails no test.
     testTimeout: 180_000,
@@ -29,8 +30,23 @@ export default defineConfig({
     // Tests that run at the same time would clear each other's mocks.
     clearMocks: false,
     expect: { poll: { timeout: 30_000 } },
-    typecheck: { enabled: true, include: ['test/**/*.test-d.ts'], tsconfig: './test/tsconfig.types.json' },
     reporters: process.env.CI ? ['default', ['json', { outputFile: 'reports/tests.json' }]] : ['default'],
     coverage: { provider: 'v8', include: ['src/**'] },
+    // `npm test` runs the project `unit`, `npm run test:all` both.
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: [INTEGRATION],
+          typecheck: { enabled: true, include: ['test/**/*.test-d.ts'], tsconfig: './test/tsconfig.types.json' },
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'integration', include: [INTEGRATION], globalSetup: ['test/databases/shared-servers.ts'] },
+      },
+    ],
   },
 })

@@ -1,5 +1,5 @@
 /**
- * Runs the test suite with another Node.js version: `npm run test:node -- 22.13`. Further arguments go to Vitest.
+ * Runs `npm run test:all` with another Node.js version: `npm run test:node -- 22.13`. Further arguments go to Vitest.
  */
 import { spawn } from 'node:child_process'
 import { delimiter, dirname } from 'node:path'

@@ -20,7 +20,6 @@ import { ConfigurationError } from 'campaign-client'
 import { type AwardRow, fileLedger, readLedger, rewardWallets } from 'campaign-client/bulk'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { LEDGER } from '../../src/shared/ledger-key.ts'
-import { findProgram } from '../support/server-process.ts'
 import {
   award,
   awards,
@@ -63,16 +62,6 @@ function copyLedger(path: string): string {
 }
 
 describe('the file of a ledger', () => {
-  const sqlite3 = findProgram('sqlite3')
-
-  test.skipIf(sqlite3 === undefined)('can be read by the sqlite3 shell after a run', async () => {
-    const path = newPath()
-    await mixedLedger(path)
-    const sql = 'select verdict, count(*) from awards group by 1'
-    const output = execFileSync(sqlite3 as string, [path, sql], { encoding: 'utf8' })
-    expect(output).toBe('|2\nawarded|8\nrejected|2\n')
-  })
-
   test('has the documented tables', async () => {
     const path = newPath()
     const before = Date.now()

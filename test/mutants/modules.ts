@@ -19,7 +19,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   /** Needs PostgreSQL and Redis: `.ci/services npm run test:mutants -- stores`. */
   stores: {
     mutate: ['src/webhook/stores/**/*.ts', 'src/postgres/*.ts'],
-    tests: ['test/webhook/stores/!(*crash|stalled|silent).test.ts'],
+    tests: ['test/webhook/stores/!(*crash|stalled|silent)?(.integration).test.ts'],
   },
   bulk: {
     mutate: ['src/bulk/!(award-one).ts'],
@@ -31,7 +31,8 @@ export const MODULES: Readonly<Record<string, Module>> = {
   ledgers: {
     mutate: ['src/bulk/award-one.ts', 'src/bulk/{ledger,postgres}/**/*.ts'],
     tests: [
-      'test/bulk/{award-one,bad-input,file-ledger,file-ledger-locks,pgbouncer,postgres-ledger,stopping,verdicts}.test.ts',
+      'test/bulk/{award-one,bad-input,file-ledger,stopping,verdicts}.test.ts',
+      'test/bulk/{file-ledger-locks,pgbouncer,postgres-ledger}.integration.test.ts',
     ],
   },
   testing: { mutate: ['src/testing/**/*.ts'], tests: ['test/testing/**/!(memory-limits).test.ts'] },

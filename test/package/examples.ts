@@ -24,7 +24,7 @@ const MAX_MS = 60_000
 const SKIPPED: Readonly<Record<string, string>> = {
   'webhook-next.ts': 'needs a Next.js application: test/consumers/next builds and starts it in one',
   'webhook-worker.ts': 'needs a Cloudflare account: test/consumers/workerd runs it in workerd, without deploying',
-  'test_receiver.py': 'needs a receiver and the console: test/console/control.test.ts runs it with both',
+  'test_receiver.py': 'needs a receiver and the console: test/docs/local-service.integration.test.ts runs it with both',
 }
 
 const SECRET = 'a-webhook-secret'

@@ -9,6 +9,7 @@ import { LEDGER } from '../../src/shared/ledger-key.ts'
 import { compiled } from '../support/compiled.ts'
 import { socketsRead } from '../support/connections-closed.ts'
 import { findProgram } from '../support/server-process.ts'
+import { skipsWithout } from '../support/skips-without.ts'
 import { awards, counts, entriesOf, holdCalls, newPath, setup, temporaryFolder } from './fixtures.ts'
 import { RunProcess } from './run-process.ts'
 
@@ -118,35 +119,49 @@ describe('a ledger that a run uses', () => {
 
 const sqlite3 = findProgram('sqlite3')
 
-describe.skipIf(sqlite3 === undefined)('the sqlite3 shell', () => {
-  test('is refused while a run uses the ledger', async () => {
-    const path = newPath()
-    const { client } = setup()
-    const held = holdCalls(client)
-    const run = rewardWallets(held, awards(1), { ledger: fileLedger(path) })
-    await expect.poll(() => held.waiting.length).toBe(1)
-    const read = () => execFileSync(sqlite3 as string, [path, 'select * from awards'], { stdio: 'pipe' })
-    expect(read).toThrow(/database is locked/)
-    for (const finish of held.waiting) finish()
-    expect((await run).complete).toBe(true)
-    expect(String(read())).toContain('award-0')
-  })
+describe.skipIf(skipsWithout('the sqlite3 shell', sqlite3 === undefined ? 'sqlite3 is not installed' : undefined))(
+  'the sqlite3 shell',
+  () => {
+    test('reads a ledger after a run', async () => {
+      const path = newPath()
+      const { client, service } = setup()
+      service.fail({ on: 'rewardWallet', kind: 'applied_then_reset', times: 2 })
+      service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 2 })
+      await rewardWallets(client, awards(12), { ledger: fileLedger(path), concurrency: 1 })
+      const sql = 'select verdict, count(*) from awards group by 1'
+      const output = execFileSync(sqlite3 as string, [path, sql], { encoding: 'utf8' })
+      expect(output).toBe('|2\nawarded|8\nrejected|2\n')
+    })
 
-  test('refuses a run while it reads', async () => {
-    const { client } = setup()
-    const path = newPath()
-    await rewardWallets(client, awards(1), { ledger: fileLedger(path) })
-    const shell: ChildProcess = spawn(sqlite3 as string, [path], { stdio: 'pipe' })
-    const ended = once(shell, 'exit')
-    onTestFinished(() => void shell.kill('SIGKILL'))
-    shell.stdin?.write('BEGIN; SELECT count(*) FROM awards;\n')
-    await once(shell.stdout as NonNullable<ChildProcess['stdout']>, 'data')
-    await expectRefused(path)
-    shell.stdin?.end()
-    await ended
-    expect((await rewardWallets(client, awards(1), { ledger: fileLedger(path) })).fromLedger).toBe(1)
-  })
-})
+    test('is refused while a run uses the ledger', async () => {
+      const path = newPath()
+      const { client } = setup()
+      const held = holdCalls(client)
+      const run = rewardWallets(held, awards(1), { ledger: fileLedger(path) })
+      await expect.poll(() => held.waiting.length).toBe(1)
+      const read = () => execFileSync(sqlite3 as string, [path, 'select * from awards'], { stdio: 'pipe' })
+      expect(read).toThrow(/database is locked/)
+      for (const finish of held.waiting) finish()
+      expect((await run).complete).toBe(true)
+      expect(String(read())).toContain('award-0')
+    })
+
+    test('refuses a run while it reads', async () => {
+      const { client } = setup()
+      const path = newPath()
+      await rewardWallets(client, awards(1), { ledger: fileLedger(path) })
+      const shell: ChildProcess = spawn(sqlite3 as string, [path], { stdio: 'pipe' })
+      const ended = once(shell, 'exit')
+      onTestFinished(() => void shell.kill('SIGKILL'))
+      shell.stdin?.write('BEGIN; SELECT count(*) FROM awards;\n')
+      await once(shell.stdout as NonNullable<ChildProcess['stdout']>, 'data')
+      await expectRefused(path)
+      shell.stdin?.end()
+      await ended
+      expect((await rewardWallets(client, awards(1), { ledger: fileLedger(path) })).fromLedger).toBe(1)
+    })
+  },
+)
 
 describe('under the permission model of Node.js', () => {
   const [major = 0] = process.versions.node.split('.').map(Number)

@@ -1,0 +1,62 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { promisify } from 'node:util'
+import { createWebhookReceiver } from 'campaign-client/webhook'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { read } from '../../scripts/repository.ts'
+import { CONTROL_REQUESTS } from '../../src/console/action-requests.ts'
+import { LINUS, openConsole, receiver } from '../console/open-console.ts'
+
+const PAGE = 'docs/local-service.md'
+
+describe('docs/local-service.md', () => {
+  const blocks = [...read(PAGE).matchAll(/^```sh\n([\s\S]*?)^```$/gm)].flatMap(([, block = '']) => block.split('\n\n'))
+  const commands = blocks.map((block) => block.trim()).filter((block) => block.startsWith('curl'))
+
+  test('has a curl line for each action and record, and every line works as it stands', async () => {
+    const { base, service, clock } = await openConsole()
+    const { url } = await receiver(503)
+    const done: string[] = []
+    for (const command of commands) {
+      const name = /\/control\/(\w+)/.exec(command)?.[1] ?? ''
+      service.registerWebhook({ hook_id: 'first', url })
+      if (name === 'redeliver' || name === 'advanceToNextRetry') {
+        service.emit({ kind: 'action_completed', ...LINUS, aid: 'follow' })
+        await service.settle()
+      }
+      const line = command
+        .replace('http://127.0.0.1:4600', base)
+        .replaceAll('http://127.0.0.1:3000/hook', url)
+        .replace('FAULT_KEY', service.faults.at(-1)?.id ?? '')
+        .replace('DELIVERY_ID', service.deliveries.at(-1)?.deliveryId ?? '')
+      const status = "-sS -o /dev/null -w '%{http_code}'"
+      const shell = promisify(execFile)('sh', ['-c', line.replace('curl', `curl ${status}`)], { timeout: 20_000 })
+      expect([command, (await shell).stdout]).toEqual([command, '200'])
+      done.push(name)
+    }
+    expect(clock.now()).toBeLessThan(Date.now() + 1000)
+    expect(new Set(done)).toEqual(new Set([...Object.keys(CONTROL_REQUESTS), 'state', 'requests', 'deliveries']))
+  })
+
+  test('shows examples/test_receiver.py, which passes with a receiver that verifies, and fails otherwise', async () => {
+    const example = read('examples/test_receiver.py').replace(/^"""[\s\S]*?"""\n\n/, '')
+    expect(read(PAGE)).toContain(`\`\`\`python\n${example}\`\`\``)
+    const secret = 'the secret of the environment'
+    const { base } = await openConsole({ secret })
+    const receiver = createWebhookReceiver({ endpoint: 'test', secret, handle: () => {}, onReject: () => {} })
+    for (const [handler, passes] of [
+      [receiver.node, true],
+      [(_: unknown, response: { end(): void }) => response.end(), false],
+    ] as const) {
+      const server = createServer(handler as typeof receiver.node)
+      await once(server.listen(0, '127.0.0.1'), 'listening')
+      onTestFinished(() => void server.close().closeAllConnections())
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+      const run = promisify(execFile)('python3', ['examples/test_receiver.py', url, base], { timeout: 60_000 })
+      if (passes) expect((await run).stdout).toContain('refuses a forged message and accepts the retry')
+      else await expect(run).rejects.toThrow('a forged message: [200]')
+    }
+  })
+})
