@@ -1,8 +1,12 @@
+/** The process that receives the signals: `process`, or that of a test. */
+export type SignalledProcess = Pick<NodeJS.Process, 'on' | 'off' | 'kill' | 'pid'>
+
 /**
  * Handles SIGINT, SIGTERM and SIGHUP: the first aborts {@link Interrupts.signal}. The next one ends the process, or aborts
  * {@link Interrupts.secondSignal} if a command has read that property; then the third ends the process.
  */
 export class Interrupts {
+  readonly #process: SignalledProcess
   readonly #first = new AbortController()
   readonly #second = new AbortController()
   /** The first signal received. */
@@ -10,11 +14,15 @@ export class Interrupts {
   #watching = false
   #usesSecond = false
 
+  constructor(process: SignalledProcess) {
+    this.#process = process
+  }
+
   /** Aborted by the first signal. Until a command reads this property, a signal ends the process. */
   get signal(): AbortSignal {
     if (!this.#watching) {
       this.#watching = true
-      for (const name of SIGNALS) process.on(name, this.#onSignal)
+      for (const name of SIGNALS) this.#process.on(name, this.#onSignal)
     }
     return this.#first.signal
   }
@@ -28,26 +36,26 @@ export class Interrupts {
   /** Ends this process by the received signal, if any. Ending by a signal also stops a calling shell script. */
   raise(): void {
     this.stop()
-    if (this.received) process.kill(process.pid, this.received)
+    if (this.received) this.#process.kill(this.#process.pid, this.received)
   }
 
   /** From now on, a signal ends the process. */
   stop(): void {
     this.#watching = false
-    for (const name of SIGNALS) process.off(name, this.#onSignal)
+    for (const name of SIGNALS) this.#process.off(name, this.#onSignal)
   }
 
   /** Calls `cleanUp` when a signal ends the process. @returns a function that calls it now instead */
   cleanUpOnSignal(cleanUp: () => void): () => void {
     const onSignal = (name: NodeJS.Signals): void => {
       end()
-      process.kill(process.pid, name)
+      this.#process.kill(this.#process.pid, name)
     }
     const end = (): void => {
-      for (const name of SIGNALS) process.off(name, onSignal)
+      for (const name of SIGNALS) this.#process.off(name, onSignal)
       cleanUp()
     }
-    for (const name of SIGNALS) process.on(name, onSignal)
+    for (const name of SIGNALS) this.#process.on(name, onSignal)
     return end
   }
 

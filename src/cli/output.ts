@@ -1,5 +1,6 @@
 import { createColors } from 'picocolors'
 import { toJsonLine, toVisible } from '../shared/text.ts'
+import type { SignalledProcess } from './interrupts.ts'
 
 type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
 
@@ -82,8 +83,8 @@ class Channel {
   }
 }
 
-/** The environment and the output streams of the command: those of `process`, or of a test. */
-export interface Host {
+/** The environment, the output streams and the signals of the command: those of `process`, or of a test. */
+export interface Host extends SignalledProcess {
   readonly env: NodeJS.ProcessEnv
   readonly stdout: NodeJS.WriteStream
   readonly stderr: NodeJS.WriteStream

@@ -11,7 +11,7 @@ import { dim, type Host, Output, red } from './output.ts'
 export async function run(argv: readonly string[], host: Host): Promise<ExitCode> {
   const { env } = host
   const output = new Output(host, argv.includes('--json'))
-  const interrupts = new Interrupts()
+  const interrupts = new Interrupts(host)
   let exitCode: ExitCode
   try {
     exitCode = await parse({ output, env, interrupts, argv })

@@ -12,7 +12,7 @@ import {
 } from 'campaign-client/bulk'
 import { nodeTransport } from 'campaign-client/node'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { jsonOf, run as runCommand, runProcess, start as startCommand } from '../cli/command.ts'
+import { jsonOf, run as runCommand, runProcess, startProcess } from '../cli/command.ts'
 import { postgres } from '../databases/postgres.ts'
 import { compiled } from '../support/compiled.ts'
 import { FULL_SIZE } from '../support/full-size.ts'
@@ -354,7 +354,7 @@ function commandRunner(): Runner {
       return { report: json, exitCode: ended.code, stopCode: json.error?.code, stopMessage: json.error?.message }
     },
     async start(judge, tokenFile, scripted) {
-      const running = await startCommand(args(scripted), options(judge, tokenFile))
+      const running = await startProcess(args(scripted), options(judge, tokenFile))
       const kill = async (): Promise<boolean> => {
         running.child.kill('SIGKILL')
         return (await running.ended).signal === 'SIGKILL'

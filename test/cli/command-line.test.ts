@@ -1,10 +1,10 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { signWebhook } from 'campaign-client/webhook'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import { endpoints } from '../../src/endpoints/index.ts'
-import { jsonOf, run, runProcess, scratchFolder, start } from './command.ts'
+import { jsonOf, run, scratchFolder } from './command.ts'
 import { listeningService } from './service.ts'
 
 const WALLET = '0x52908400098527886E0F7030069857D2E4169EE7'
@@ -24,14 +24,8 @@ const COMMANDS = [
   ['webhook', 'diagnose'],
 ]
 
-test('--version prints the version of the package and nothing else', async () => {
-  for (const flag of ['--version', '-V']) {
-    expect(await runProcess([flag])).toEqual({ code: 0, signal: null, stdout: `${manifest.version}\n`, stderr: '' })
-  }
-})
-
 test('help names every command, the environment and the exit codes', async () => {
-  const { code, stdout } = await runProcess(['--help'])
+  const { code, stdout } = await run(['--help'])
   expect(code).toBe(0)
   for (const [name = ''] of COMMANDS) expect(stdout).toContain(`\n  ${name} `)
   expect(stdout).toContain('CAMPAIGN_ACCESS_TOKEN_FILE')
@@ -60,7 +54,7 @@ test('no line of a help is wider than 100 characters, even in a wide terminal', 
 })
 
 test('without a command, prints the help and ends with exit code 2', async () => {
-  const { code, stdout, stderr } = await runProcess([])
+  const { code, stdout, stderr } = await run([])
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toContain('Usage: campaign-client')
 })
@@ -171,30 +165,22 @@ describe('with --json, the last line of standard output is the result with a ver
     const cwd = scratchFolder()
     writeFileSync(join(cwd, 'list.csv'), `address,xp,id\n${WALLET},1,a\n`)
     const options = { env: { ...env, CAMPAIGN_WEBHOOK_SECRET: SECRET }, cwd }
-    const ended = await (input === undefined
-      ? run([...args, '--json'], options)
-      : runProcess([...args, '--json'], { ...options, input }))
+    const ended = await run([...args, '--json'], input === undefined ? options : { ...options, input })
     const { version, error } = jsonOf(ended)
     // `check` prints its profile, which has a version of its own.
     expect(version).toBe(args[0] === 'check' ? 1 : 2)
     const failed = error as { exitCode: number } | undefined
     expect(failed === undefined ? [0, 1] : [failed.exitCode]).toContain(ended.code)
   })
-
-  test('of dev', async () => {
-    const running = await start(['dev', '--port', '0', '--json'])
-    await running.until('stderr', /Ctrl-C/)
-    running.child.kill('SIGINT')
-    const url = expect.stringMatching(/^http:/)
-    expect(jsonOf(await running.ended)).toEqual({ version: 2, url, baseUrl: expect.stringMatching(/api\/v1$/) })
-  })
 })
 
 test('a bug in the command ends with exit code 70, and asks for a report', async () => {
   const { env } = await listeningService()
-  const bug = "URL.canParse=()=>{throw%20new%20RangeError('a-bug')}"
-  const broken = { ...env, NODE_OPTIONS: `--import=data:text/javascript,${bug}` }
-  const ended = await runProcess(['call', 'getCampaignInfo', '--pid', 'demo', '--json'], { env: broken })
+  vi.spyOn(URL, 'canParse').mockImplementation(() => {
+    throw new RangeError('a bug')
+  })
+  onTestFinished(() => void vi.restoreAllMocks())
+  const ended = await run(['call', 'getCampaignInfo', '--pid', 'demo', '--json'], { env })
   expect(ended).toMatchObject({ code: 70, stderr: expect.stringContaining('please report it') })
   expect(jsonOf(ended)).toMatchObject({ version: 2, error: { code: 'internal', exitCode: 70 } })
 })
@@ -212,29 +198,4 @@ test('colours need a terminal or FORCE_COLOR; NO_COLOR overrides both', async ()
   expect((await run(['--help'], { env: { FORCE_COLOR: '1' } })).stdout).toContain(coloured)
   expect((await run(['dve'], { env: { FORCE_COLOR: '1', NO_COLOR: '1' } })).stderr).not.toContain(coloured)
   expect((await run(['dve'], { env: { FORCE_COLOR: '0' } })).stderr).not.toContain(coloured)
-})
-
-test('a closed output pipe is not an error', async () => {
-  const { child, ended } = await start(['--help'])
-  child.stdout?.destroy()
-  child.stderr?.destroy()
-  expect(await ended).toMatchObject({ code: 0, signal: null })
-})
-
-test.skipIf(!existsSync('/dev/full'))('a result that cannot be written causes exit code 1', async () => {
-  const within = ['sh', '-c', 'exec "$@" > /dev/full', 'sh']
-  for (const words of [['--help'], ['--json', 'call', 'getCampaignInfo', '--pid', 'demo']]) {
-    const { env } = await listeningService()
-    const { code, stderr } = await runProcess(words, { env, within })
-    expect({ code, stderr }).toEqual({
-      code: 1,
-      stderr: expect.stringContaining('cannot be written: the disk is full'),
-    })
-  }
-  // An earlier failure decides the exit code.
-  expect(await runProcess(['--json', 'dve'], { within })).toMatchObject({ code: 2 })
-})
-
-test('runs without a home directory', async () => {
-  expect(await runProcess(['--help'], { env: { HOME: '/nonexistent' } })).toMatchObject({ code: 0, stderr: '' })
 })

@@ -7,7 +7,7 @@ import { read } from '../../scripts/repository.ts'
 import { skipsWithout } from '../support/skips-without.ts'
 import { setUp } from './award/set-up.ts'
 import { deviatingServer, TOKEN } from './check/deviation.ts'
-import { hasTerminals, run, start } from './command.ts'
+import { hasTerminals, run, startProcess } from './command.ts'
 
 /** Returns the page of a command, or its section of the page of all commands. */
 function pageOf(command: string): string {
@@ -117,9 +117,12 @@ test('dev prints the documented session', async () => {
   await once(closed, 'listening')
   const { port } = closed.address() as AddressInfo
   closed.close()
-  const running = await start(['dev', '--port', '0', '--webhook', `http://127.0.0.1:${port}/webhooks/campaign`], {
-    env: { CAMPAIGN_WEBHOOK_SECRET: 'a-secret' },
-  })
+  const running = await startProcess(
+    ['dev', '--port', '0', '--webhook', `http://127.0.0.1:${port}/webhooks/campaign`],
+    {
+      env: { CAMPAIGN_WEBHOOK_SECRET: 'a-secret' },
+    },
+  )
   const [, url = ''] = await running.until('stdout', /^(http\S+)\n/)
   await running.until('stderr', /Ctrl-C/)
   const client = new CampaignClient({ baseUrl: `${url}api/v1`, accessToken: 'any', maxRetries: 0 })

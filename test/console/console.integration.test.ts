@@ -6,7 +6,7 @@ import { CampaignClient } from 'campaign-client'
 import { verifyWebhook } from 'campaign-client/webhook'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { axeSource, launchBrowser, missingBrowser, type Page } from '../browser/browser.ts'
-import { type Running, scratchFolder, start } from '../cli/command.ts'
+import { scratchFolder, startProcess } from '../cli/command.ts'
 import { skipsWithout } from '../support/skips-without.ts'
 
 // Long timeouts, because a busy machine is slow.
@@ -60,13 +60,13 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
   })
 
   async function dev(args: readonly string[] = ['--webhook', hook]) {
-    const running: Running = await start(['dev', '--port', '0', '--quiet', ...args], {
+    const running = await startProcess(['dev', '--port', '0', '--quiet', ...args], {
       env: { CAMPAIGN_WEBHOOK_SECRET: SECRET },
     })
     const [, url = ''] = await running.until('stdout', /^(http:\S+)\/\n/)
     const client = new CampaignClient({ baseUrl: `${url}/api/v1`, accessToken: 'any', maxRetries: 0 })
     const stop = async () => {
-      running.child.kill('SIGTERM')
+      running.kill('SIGTERM')
       await running.ended
     }
     return { url, client, stop }

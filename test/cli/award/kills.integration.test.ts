@@ -16,12 +16,12 @@ test('makes each award once if runs are killed at random points, and reports all
   timeout: 300_000,
 }, async () => {
   const random = randomFor('award, kills')
-  const { file, folder, start, award, service, made } = await setUp()
+  const { file, folder, startProcess, award, service, made } = await setUp()
   file('party.csv', listOf(ROWS))
   service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 2, times: 100_000 })
   let killed = 0
   for (let kill = 0; kill < KILLS; kill++) {
-    const running = await start(AWARD_ARGS)
+    const running = await startProcess(AWARD_ARGS)
     const awardsBeforeKill = made().length + 1 + random.below(Math.floor((ROWS / KILLS) * 0.8))
     let hasEnded = false
     void running.ended.then(() => {
@@ -47,10 +47,10 @@ test('makes each award once if runs are killed at random points, and reports all
 })
 
 test.runIf(FULL_SIZE)('a list of a million rows needs at most 1.5 GB of memory', { timeout: 300_000 }, async () => {
-  const { file, start } = await setUp()
+  const { file, startProcess } = await setUp()
   const maxMemory = async (rows: number): Promise<number> => {
     file('party.csv', listOf(rows))
-    const running = await start(['party.csv', '--pid', 'demo', '--dry-run', '--json'])
+    const running = await startProcess(['party.csv', '--pid', 'demo', '--dry-run', '--json'])
     let max = 0
     let hasEnded = false
     void running.ended.then(() => {

@@ -110,7 +110,7 @@ test('a ledger in use is compared from a copy, with a warning, and its run is no
   const { file, award, start, service, made } = await setUp({ clock })
   file('r1.csv', listOf(3))
   const slowness = service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 1_000, times: Infinity })
-  const running = await start(['r1.csv', ...SEND])
+  const running = start(['r1.csv', ...SEND])
   await expect.poll(() => service.requests.filter(({ operation }) => operation === 'rewardWallet').length).toBe(3)
   file('r2.csv', listOf(3, 'corrected'))
   const { code, stderr } = await award(['r2.csv', ...SEND])

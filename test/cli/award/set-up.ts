@@ -5,12 +5,14 @@ import {
   type Ended,
   type ProcessOptions,
   type Running,
+  type RunningProcess,
   type RunOptions,
   run,
   runProcess,
   scratchFolder,
   start,
   startAtTerminal,
+  startProcess,
 } from '../command.ts'
 import { listeningService } from '../service.ts'
 
@@ -34,8 +36,10 @@ export interface Setting {
   award(args: readonly string[], options?: RunOptions): Promise<Ended>
   /** Runs `award` in the folder, in a process of its own. */
   awardProcess(args: readonly string[], options?: ProcessOptions): Promise<Ended>
-  start(args: readonly string[], options?: ProcessOptions): Promise<Running>
-  atTerminal(args: readonly string[], options?: ProcessOptions): Promise<Running>
+  /** Starts `award` in the folder. */
+  start(args: readonly string[], options?: RunOptions): Running
+  startProcess(args: readonly string[], options?: ProcessOptions): Promise<RunningProcess>
+  atTerminal(args: readonly string[], options?: ProcessOptions): Promise<RunningProcess>
   /** Returns the awards of the service, as `address xp`. */
   made(): string[]
 }
@@ -61,6 +65,7 @@ export async function setUp(options?: CampaignServiceOptions): Promise<Setting> 
     award: (args, given) => run(['award', ...args], within(given)),
     awardProcess: (args, given) => runProcess(['award', ...args], within(given)),
     start: (args, given) => start(['award', ...args], within(given)),
+    startProcess: (args, given) => startProcess(['award', ...args], within(given)),
     atTerminal: (args, given) => startAtTerminal(['award', ...args], within(given)),
     made: () => service.state.awards.map(({ address, xp }) => `${address} ${xp}`),
   }

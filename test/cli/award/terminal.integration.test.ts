@@ -203,10 +203,10 @@ test('prints lines without colours if there is no terminal', async () => {
 test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
   '%s waits for the awards in flight, and with --json prints the report',
   async (signal) => {
-    const { file, start, service } = await setUp()
+    const { file, startProcess, service } = await setUp()
     file('party.csv', listOf(60))
     service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 300, times: 60 })
-    const running = await start([...PARTY, '--yes', '--json'])
+    const running = await startProcess([...PARTY, '--yes', '--json'])
     while (service.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 10))
     running.child.kill(signal)
     const ended = await running.ended

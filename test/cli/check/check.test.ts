@@ -171,25 +171,6 @@ test('check exits with 2 if --save would replace a link or the token file', asyn
   expect(readFileSync(join(cwd, 'token'), 'utf8')).toBe(TOKEN)
 })
 
-test('check does not change the earlier profile if it is interrupted', async () => {
-  const folder = scratchFolder()
-  const file = join(folder, 'profile.json')
-  writeFileSync(file, 'earlier')
-  let onRequest = () => {}
-  const requested = new Promise<void>((resolve) => {
-    onRequest = resolve
-  })
-  const { env } = await deviatingServer(() => {
-    onRequest()
-    return new Promise<Response>(() => undefined)
-  })
-  const { child, ended } = await start(['check', '--pid', 'demo', '--save', file], { env })
-  await requested
-  child.kill('SIGINT')
-  expect((await ended).signal).toBe('SIGINT')
-  expect([readFileSync(file, 'utf8'), readdirSync(folder)]).toEqual(['earlier', ['profile.json']])
-})
-
 test('check exits with 5 and saves nothing if it is interrupted during the award', async () => {
   const folder = scratchFolder()
   let sent = () => {}
@@ -202,10 +183,10 @@ test('check exits with 5 and saves nothing if it is interrupted during the award
     return new Promise<Response>(() => undefined)
   })
   const args = ['check', '--pid', 'demo', '--save', join(folder, 'profile.json'), ...WRITE]
-  const { child, ended } = await start(args, { env })
+  const running = start(args, { env })
   await isSent
-  child.kill('SIGINT')
-  const { code, stderr } = await ended
+  running.kill('SIGINT')
+  const { code, stderr } = await running.ended
   expect(code).toBe(5)
   expect(stderr).toContain('interrupted during the award')
   expect(readdirSync(folder)).toEqual([])

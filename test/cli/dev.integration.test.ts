@@ -1,0 +1,281 @@
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { createServer, request } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { CampaignClient } from 'campaign-client'
+import { createCampaignService } from 'campaign-client/testing'
+import { expect, onTestFinished, test } from 'vitest'
+import { jsonOf, type RunOptions, runProcess, scratchFolder, start, startProcess } from './command.ts'
+
+/** Starts `dev` on a free port; `url` is the first line it prints. */
+async function dev(args: readonly string[] = [], options?: RunOptions) {
+  const running = await startProcess(['dev', '--port', '0', ...args], options)
+  const [, url = ''] = await running.until('stdout', /^(http:\S+)\n/)
+  await running.until('stderr', /Ctrl-C/)
+  return { ...running, url }
+}
+
+/** Returns the status of the response to a request. Unlike `fetch`, it can set any header. */
+const statusOf = (url: string, headers: Readonly<Record<string, string>>, method = 'GET'): Promise<number> =>
+  new Promise((resolve, reject) => {
+    request(url, { method, headers }, (response) => {
+      response.resume()
+      resolve(response.statusCode ?? 0)
+    })
+      .on('error', reject)
+      .end()
+  })
+
+async function doAction(url: string, name: string, body: unknown): Promise<{ status: number; answer: unknown }> {
+  const headers = { 'content-type': 'application/json' }
+  const response = await fetch(`${url}console/do/${name}`, { method: 'POST', headers, body: JSON.stringify(body) })
+  return { status: response.status, answer: await response.json() }
+}
+
+test('serves the service and its console, prints the URL first, and ends with 0 after SIGINT', async () => {
+  const { url, child, ended, until } = await dev()
+  const client = new CampaignClient({ baseUrl: `${url}api/v1`, accessToken: 'any' })
+  expect(await client.getCampaignPoints({ pid: 'demo' })).toMatchObject({ total_points: 1265 })
+  const page = await fetch(url)
+  expect(page.status).toBe(200)
+  expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
+  await until('stderr', /200 {2}getCampaignPoints/)
+  child.kill('SIGINT')
+  expect(await ended).toMatchObject({ code: 0, signal: null, stdout: `${url}\n` })
+})
+
+test('with --json, prints the URL as JSON and ends with 0 after SIGTERM', async () => {
+  const running = await startProcess(['dev', '--port', '0', '--json', '--quiet'])
+  const [line] = await running.until('stdout', /.*\n/)
+  const { url } = JSON.parse(line)
+  expect(JSON.parse(line)).toEqual({ version: 2, url, baseUrl: `${url}api/v1` })
+  running.kill('SIGTERM')
+  expect(await running.ended).toMatchObject({ code: 0, signal: null, stdout: line })
+})
+
+test('a port in use is refused with advice', async () => {
+  const { url } = await dev()
+  const { port } = new URL(url)
+  const ended = await runProcess(['dev', '--port', port, '--json'])
+  expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining(`port ${port} is already in use`) })
+  expect(jsonOf(ended)).toMatchObject({ error: { code: 'usage' } })
+})
+
+test('a host that is not an address of this machine is refused', async () => {
+  const args = ['--host', '203.0.113.1', '--allowed-host', 'x', '--port', '0']
+  const { code, stdout, stderr } = await runProcess(['dev', ...args])
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).toContain('not an address of this machine')
+})
+
+test('registers the endpoints of --webhook, and signs with CAMPAIGN_WEBHOOK_SECRET', async () => {
+  const endpoint = start(['webhook', 'listen', '--port', '0', '--count', '1', '--json'], {
+    env: { CAMPAIGN_WEBHOOK_SECRET: 'shared' },
+  })
+  const [, target = ''] = await endpoint.until('stderr', /listening at (\S+)/)
+  const { url, output } = await dev(['--webhook', `${target}hook`], { env: { CAMPAIGN_WEBHOOK_SECRET: 'shared' } })
+  expect(output.stderr).toContain(`${target}hook  signed`)
+  expect(output.stderr).not.toContain('shared')
+  await doAction(url, 'completeTask', { pid: 'demo', account: 'linus', platform: 'discord', aid: 'connect-wallet' })
+  expect(jsonOf(await endpoint.ended)).toMatchObject({ received: 1, verified: 1 })
+})
+
+test('sends messages only to this machine and to the hosts of --endpoint-host and --webhook', async () => {
+  const { url } = await dev()
+  const remote = { urls: ['https://hooks.example/in'], scope: 'user_activity', campaigns: [] }
+  expect(await doAction(url, 'saveWebhook', remote)).toMatchObject({
+    answer: { error: expect.stringContaining('--endpoint-host hooks.example') },
+  })
+  // registerWebhook accepts any URL.
+  const client = new CampaignClient({ baseUrl: `${url}api/v1`, accessToken: 'any', webhookRegistrationPath: 'webhook' })
+  await client.registerWebhook({ hook_id: 'remote', scope: 'user_activity', url: 'https://hooks.example/in' })
+  expect(await doAction(url, 'testWebhook', { account: 'ada', hook_id: 'remote' })).toMatchObject({
+    answer: { data: { Success: false, Status: 0, Data: expect.stringContaining('not this machine') } },
+  })
+  for (const args of [
+    ['--endpoint-host', 'Hooks.Example'],
+    ['--webhook', 'https://hooks.example/other'],
+  ]) {
+    const { url: other } = await dev(args)
+    expect(await doAction(other, 'saveWebhook', remote)).toMatchObject({ answer: { data: { signed: false } } })
+  }
+})
+
+test('starts with a seed, and saves one', async () => {
+  const file = join(scratchFolder(), 'seed.json')
+  const service = createCampaignService()
+  service.completeTask({ pid: 'demo', account: 'linus', platform: 'discord', aid: 'connect-wallet' })
+  const seed = JSON.stringify({ $schema: './local-service.seed.schema.json', ...service.exportSeed() })
+  writeFileSync(file, seed)
+  const { url } = await dev(['--seed', file])
+  expect(await (await fetch(`${url}console/seed.json`)).json()).toMatchObject({ campaigns: JSON.parse(seed).campaigns })
+})
+
+test('messages to a signed endpoint of a seed are signed only if CAMPAIGN_WEBHOOK_SECRET is set', async () => {
+  const file = join(scratchFolder(), 'seed.json')
+  writeFileSync(file, '{"webhooks":[{"url":"http://127.0.0.1:1/","signed":true}]}')
+  const without = await dev(['--seed', file])
+  expect(without.output.stderr).toContain('http://127.0.0.1:1/  not signed: CAMPAIGN_WEBHOOK_SECRET is not set')
+  const { output } = await dev(['--seed', file], { env: { CAMPAIGN_WEBHOOK_SECRET: 'shared' } })
+  expect(output.stderr).toContain('http://127.0.0.1:1/  signed')
+})
+
+test('refuses foreign host names and pages of other origins', async () => {
+  const { url } = await dev()
+  const { host, port } = new URL(url)
+  const page = 'console/page.js'
+  const api = 'api/v1/campaign/info?pid=demo'
+  const authorization = 'Bearer any'
+  for (const path of ['', page, 'console/changes', 'console/seed.json', api]) {
+    const ask = (headers: Readonly<Record<string, string>>) => statusOf(url + path, { authorization, ...headers })
+    for (const name of [host, `localhost:${port}`, `[::1]:${port}`, 'LOCALHOST']) {
+      expect(await ask({ host: name })).toBe(200)
+    }
+    for (const name of ['evil.example', `evil.example:${port}`, `127.0.0.1.evil.example:${port}`, '0.0.0.0']) {
+      expect([name, await ask({ host: name })]).toEqual([name, 403])
+    }
+    for (const origin of ['https://evil.example', 'null', 'http://localhost:1', 'http://127.0.0.1', 'nonsense']) {
+      expect([origin, await ask({ origin })]).toEqual([origin, 403])
+    }
+    expect(await ask({ origin: new URL(url).origin })).toBe(200)
+    expect(await ask({ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' })).toBe(403)
+    expect(await ask({ 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'cors' })).toBe(403)
+    expect(await ask({ 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors' })).toBe(200)
+  }
+  expect(await statusOf(url, { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' })).toBe(200)
+})
+
+test.each(['GET / HTTP/1.0', 'GET / HTTP/1.1\r\nHost:', 'GET / HTTP/1.0\r\nHost: 127.0.0.1\r\nHost: evil.example'])(
+  'refuses a request without exactly one host name: %j',
+  async (head) => {
+    const { url } = await dev()
+    const { hostname, port } = new URL(url)
+    const socket = connect(Number(port), hostname).end(`${head}\r\nConnection: close\r\n\r\n`)
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 40[03] /)
+  },
+)
+
+test('--allowed-host adds a host name, for containers', async () => {
+  const { url } = await dev(['--allowed-host', 'campaign.test', '--host', '0.0.0.0'])
+  const { port } = new URL(url)
+  expect(url).toBe(`http://campaign.test:${port}/`)
+  const loopback = `http://127.0.0.1:${port}/`
+  expect(await statusOf(loopback, { host: 'campaign.test:80' })).toBe(200)
+  expect(await statusOf(loopback, { host: 'other.test' })).toBe(403)
+})
+
+test('an action must be a POST of valid JSON', async () => {
+  const { url } = await dev()
+  const reset = `${url}console/do/reset`
+  expect(await statusOf(reset, {})).toBe(405)
+  expect(await statusOf(reset, { 'content-type': 'text/plain' }, 'POST')).toBe(415)
+  expect(await statusOf(reset, { 'content-type': 'application/x-www-form-urlencoded' }, 'POST')).toBe(415)
+  expect(
+    (await fetch(reset, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{' })).status,
+  ).toBe(400)
+  for (const [name, body] of [
+    ['nonsense', {}],
+    ['__proto__', {}],
+    ['constructor', {}],
+    ['listUsers', { pid: 1 }],
+    ['listUsers', null],
+    ['readUser', { pid: 'x', account: 'y', platform: 'z' }],
+    ['readRequest', { key: '99' }],
+    ['readDelivery', { key: 'x' }],
+    ['redeliver', { key: 'x' }],
+    ['cancelFault', { key: 'x' }],
+    ['addFault', { on: 'x', kind: 'y', times: 1 }],
+    ['advance', { ms: -1 }],
+    ['advance', { ms: 9e15 }],
+    ['advanceToNextRetry', {}],
+    ['removeWebhook', { hook_id: 'x' }],
+    ['saveWebhook', { urls: [], scope: 'x', campaigns: [] }],
+    ['saveWebhook', { urls: ['javascript:alert(1)'], scope: 'x', campaigns: [] }],
+    ['testWebhook', { account: 'ada' }],
+    ['loadSeed', { seed: [] }],
+    ['loadSeed', { seed: { campaigns: [{}] } }],
+  ] as const) {
+    expect([name, await doAction(url, name, body)]).toMatchObject([
+      name,
+      { status: 200, answer: { error: expect.any(String) } },
+    ])
+  }
+})
+
+test('serves no files from the disk', async () => {
+  const { url } = await dev()
+  for (const path of [
+    'package.json',
+    'console/../package.json',
+    'console/%2e%2e/package.json',
+    '../../etc/passwd',
+    'console/',
+  ]) {
+    expect([path, await statusOf(url + path, {})]).toEqual([path, 404])
+  }
+})
+
+test('the page loads and runs only its own files', async () => {
+  const { url } = await dev()
+  for (const path of ['', 'console/page.js', 'console/page.css', 'nothing-here']) {
+    const { headers } = await fetch(url + path)
+    const policy = headers.get('content-security-policy') ?? ''
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).toContain("script-src 'self';")
+    expect(policy).toContain("frame-ancestors 'none'")
+    expect(policy).not.toMatch(/unsafe|\*|https?:/)
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(headers.get('access-control-allow-origin')).toBeNull()
+  }
+})
+
+test('with --token, accepts only that token, and does not print it', async () => {
+  const { url, output } = await dev(['--token', 'only-this-token'])
+  expect(output.stderr).toContain('accepts only the token of --token')
+  expect(output.stderr).not.toContain('only-this-token')
+  const clientWith = (accessToken: string) => new CampaignClient({ baseUrl: `${url}api/v1`, accessToken })
+  expect(await clientWith('only-this-token').getCampaignInfo({ pid: 'demo' })).toMatchObject({ id: 'demo' })
+  await expect(clientWith('another-token').getCampaignInfo({ pid: 'demo' })).rejects.toMatchObject({ status: 401 })
+})
+
+test('says which tokens it accepts: any, or the tokens of the seed', async () => {
+  expect((await dev()).output.stderr).toContain('/api/v1  accepts any token')
+  const file = join(scratchFolder(), 'seed.json')
+  writeFileSync(file, '{"tokens":["of-the-seed"]}')
+  const { url, output } = await dev(['--seed', file])
+  expect(output.stderr).toContain('/api/v1  accepts only the tokens of the seed')
+  const client = new CampaignClient({ baseUrl: `${url}api/v1`, accessToken: 'another-token' })
+  await expect(client.getCampaignInfo({ pid: 'demo' })).rejects.toMatchObject({ status: 401 })
+})
+
+test('with --registration-path, registers webhooks at that path', async () => {
+  const { url } = await dev(['--registration-path', 'hooks/new'])
+  const client = new CampaignClient({
+    baseUrl: `${url}api/v1`,
+    accessToken: 'any',
+    webhookRegistrationPath: 'hooks/new',
+  })
+  const webhook = { scope: 'user_activity', url: 'http://127.0.0.1:1/' }
+  expect(await client.registerWebhook(webhook)).toMatchObject({ hook_id: expect.any(String) })
+})
+
+test('prints each attempt to deliver a message, with the time of the next', async () => {
+  const receiver = createServer((_, response) => void response.writeHead(503).end())
+  await once(receiver.listen(0, '127.0.0.1'), 'listening')
+  onTestFinished(() => void receiver.close().closeAllConnections())
+  const hook = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
+  const { url, until } = await dev(['--webhook', hook, '--webhook', 'http://127.0.0.1:1/'])
+  await fetch(`${url}control/addFault`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ on: 'delivery', kind: 'bad_signature' }),
+  })
+  await doAction(url, 'completeTask', { pid: 'demo', account: 'linus', platform: 'discord', aid: 'connect-wallet' })
+  await until('stderr', /\d\d:\d\d:\d\d {2}503 {2}action_completed → \S+\/hook {2}attempt 1 of 5 .*next in 5 s/)
+  await until('stderr', /--- {2}action_completed → \S+:1\/ {2}attempt 1 of 5 {2}.*next in 5 s/)
+  await until('stderr', /injected fault: bad_signature/)
+  await doAction(url, 'advance', { ms: 395_000 })
+  await until('stderr', /503 {2}action_completed → \S+\/hook {2}attempt 5 of 5 {2}undelivered/)
+})
