@@ -35,7 +35,7 @@ const receiver = createWebhookReceiver({
     return old === undefined ? current : [current, old]
   },
   handle: (event, { secretIndex }) => {
-    // Credit no XP for a Test message of a test campaign.
+    // A Test message is not an event: in a test campaign, ignore its XP.
     const name = isTestMessage(event) ? 'Test message' : event.kind
     const signer = secretIndex === 0 ? 'current secret' : 'old secret'
     console.log(`  ${name}, signed with the ${signer}`)

@@ -37,7 +37,7 @@ import { fetchTransport } from './transports/fetch.ts'
  * Call the methods on the client itself. A detached method, or a `Proxy` around the client, cannot read its private
  * fields: wrap calls in functions instead.
  *
- * Create one client and share it: concurrent calls share one token. A client need not be closed.
+ * Create one client and share it: concurrent calls share one token. A client has no `close`: it holds nothing open.
  *
  * @example
  * ```ts

@@ -6,6 +6,7 @@ import { descriptionOf } from './description.ts'
 import { pageOf, targetOf } from './links.ts'
 import { writeMarkdown } from './llms.ts'
 import { writeMoved } from './moved.ts'
+import { completePrograms } from './programs.ts'
 import { renderForSearch, searchOptions } from './search.ts'
 import { sidebar } from './sidebar.ts'
 
@@ -115,6 +116,7 @@ export default defineConfig({
     config(md) {
       adaptInlineTokens(md)
       labelCells(md)
+      completePrograms(md)
     },
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
   },

@@ -15,11 +15,12 @@ export const searchOptions = {
 }
 
 /** Renders a page for the search index. The words of `keywords` in its front matter find it, and are not shown. */
-export function renderForSearch<Env extends { frontmatter?: Record<string, unknown> }>(
+export function renderForSearch<Env extends { frontmatter?: Record<string, unknown>; isForSearch?: boolean }>(
   source: string,
   env: Env,
   md: { render(source: string, env: Env): string },
 ): string {
+  env.isForSearch = true
   const html = md.render(source, env)
   if (env.frontmatter?.search === false) return ''
   const keywords = env.frontmatter?.keywords as string | undefined

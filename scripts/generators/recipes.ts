@@ -30,18 +30,33 @@ export const recipes: Generator = {
 function codeOf(example: string, names: string | undefined): string {
   const code = read(example).replace(/^\/\*\*[\s\S]*?\*\/\n/, '')
   if (names === undefined) return code
-  return names
-    .split(', ')
-    .map((name) => declarationIn(code, name) ?? fail(`${example} has no ${name}`))
-    .join('\n')
+  const lines = code.split('\n')
+  const declarations = rangesIn(lines, names).map(([start, end]) => {
+    const indentation = indentationOf(lines[start])
+    return lines.slice(start, end).map((line) => `${line.slice(indentation)}\n`)
+  })
+  return declarations.map((declaration) => declaration.join('')).join('\n')
 }
 
+/** Returns the numbers of the lines of an example, from 0, that a sample with these names shows. An empty line separates declarations. */
+export function linesOf(code: string, names: string): ReadonlySet<number> {
+  const ranges = rangesIn(code.split('\n'), names)
+  return new Set(
+    ranges.flatMap(([start, end], index) => {
+      const last = index === ranges.length - 1 ? end : end + 1
+      return Array.from({ length: last - start }, (_, offset) => start + offset)
+    }),
+  )
+}
+
+const rangesIn = (lines: readonly string[], names: string): (readonly [number, number])[] =>
+  names.split(', ').map((name) => rangeOf(lines, name) ?? fail(`no example has ${name}`))
+
 /**
- * Returns a declaration with its comments and decorators, or the test with this title, up to the empty line before the next one.
- * A declaration inside a function is moved to the left.
+ * Returns the first line of a declaration with its comments and decorators, or of the test with this title, and the empty line
+ * after it.
  */
-function declarationIn(code: string, name: string): string | undefined {
-  const lines = code.split('\n')
+function rangeOf(lines: readonly string[], name: string): readonly [number, number] | undefined {
   const declaration = new RegExp(
     `^ *(?:(?:export )?(?:async )?(?:function|class|const|interface) ${name}\\b|test\\('${name}')`,
   )
@@ -52,10 +67,7 @@ function declarationIn(code: string, name: string): string | undefined {
   while (/^ *(?:\/[/*]|\*|@)/.test(lines[start - 1] ?? '')) start -= 1
   let end = declared
   while (end < lines.length && !(lines[end] === '' && indentationOf(lines[end + 1]) <= indentation)) end += 1
-  return lines
-    .slice(start, end)
-    .map((line) => `${line.slice(indentation)}\n`)
-    .join('')
+  return [start, end]
 }
 
 const indentationOf = (line = ''): number => line.search(/\S|$/)

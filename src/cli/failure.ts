@@ -87,7 +87,8 @@ export async function toFailure(error: unknown, env: NodeJS.ProcessEnv): Promise
     const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
     return new CommandFailure(EXIT.internal, 'internal', `unexpected error: ${message}`, { advice: 'please report it' })
   }
-  const { code, message, outcome } = error
+  const { code, outcome } = error
+  const message = error.message.replace(REFERENCE, ` (${error.docsPath})`)
   if (outcome === 'unknown') return unknownOutcomeFailure(code, message)
   return new CommandFailure(exitCodeOf(code), code, message, { advice: adviceOn(error, env) })
 }
@@ -131,8 +132,8 @@ export const ADVICE: Readonly<Record<string, string>> = {
   rate_limited: 'wait, then try again',
 }
 
-/** The reference to a page of the documentation at the end of a message. */
-const DOCS_REFERENCE = / \((?:docs|https?:\/)\/\S+#\w+\)/
+/** The end of a message: a URL or a code. Ledgers may also contain messages with a path. */
+const REFERENCE = / \((?:(?:docs|https?:\/)\/\S+#\w+\)|[a-z_]+\)$)/
 
-/** Removes the reference to a documentation page from a message. */
-export const withoutDocsPath = (message: string): string => message.replace(DOCS_REFERENCE, '')
+/** Removes the URL or the code at the end of a message. */
+export const withoutReference = (message: string): string => message.replace(REFERENCE, '')

@@ -12,7 +12,7 @@ import { readProgressFormat } from './award/send.ts'
 import type { Context } from './command.ts'
 import { connect } from './connect.ts'
 import { tokenFilesOf } from './environment.ts'
-import { EXIT, type ExitCode, exitCodeOf, usageFailure, withoutDocsPath } from './failure.ts'
+import { EXIT, type ExitCode, exitCodeOf, usageFailure, withoutReference } from './failure.ts'
 import { bold, dim, green, type Part, plainLine, red, yellow } from './output.ts'
 import { VERDICTS } from './verdicts.ts'
 
@@ -172,7 +172,7 @@ const rowOf = ({ id, address, pid, xp, verdict, at, error }: LedgerEntry, findin
   xp,
   verdict,
   at,
-  ...(error && { reason: withoutDocsPath(error.message) }),
+  ...(error && { reason: withoutReference(error.message) }),
   ...(finding !== undefined && !('error' in finding) && finding),
 })
 
@@ -202,13 +202,13 @@ function entryLines(entry: LedgerEntry, finding: Finding | undefined): Part[][] 
   const colour = isAwarded(entry) ? green : red
   const first: Part[] = [`${address}  `, colour(verdict), `  ${formatXp(xp)}`]
   const second: Part[] = [`  ${id}`, dim(`  ${pid}  ${at}`)]
-  const reason = error === undefined ? '' : withoutDocsPath(error.message)
+  const reason = error === undefined ? '' : withoutReference(error.message)
   const known = [reason, finding === undefined ? '' : findingText(finding)].filter(Boolean)
   return [first, second, ...(known.length > 0 ? [[`  ${known.join('; ')}`]] : [])]
 }
 
 function findingText(finding: Finding): string {
-  if ('error' in finding) return `the progress cannot be read: ${withoutDocsPath(finding.error.message)}`
+  if ('error' in finding) return `the progress cannot be read: ${withoutReference(finding.error.message)}`
   switch (finding.found) {
     case 'same_amount':
       return 'the progress lists the id with this amount: it was awarded'

@@ -75,6 +75,9 @@ declare const HOMEPAGE: string | undefined
 /** The page of error codes: on the site, or in the installed package as long as there is no site. */
 const PAGE = typeof HOMEPAGE === 'string' ? `${HOMEPAGE}/error-codes#` : 'docs/error-codes.md#'
 
+/** The end of a message. A log leads to the site; without a site, a path would lead nowhere from where logs are read. */
+export const referenceTo = (code: string): string => ` (${typeof HOMEPAGE === 'string' ? PAGE : ''}${code})`
+
 /** Options of {@link CampaignError}. */
 export interface CampaignErrorInit {
   /** The stable code of the error. Your own subclass may use its own code. */
@@ -127,7 +130,7 @@ export class CampaignError extends Error {
 
   constructor(message: string, init: CampaignErrorInit) {
     // The page lists only the codes of this package. A caller's subclass may have others.
-    const text = Object.hasOwn(new.target, 'brand') ? `${message} (${PAGE}${init.code})` : message
+    const text = Object.hasOwn(new.target, 'brand') ? `${message}${referenceTo(init.code)}` : message
     super(text, init.cause === undefined ? undefined : { cause: init.cause })
     Object.defineProperty(this, 'name', { value: new.target.brand, configurable: true, writable: true })
     this.code = init.code as CampaignErrorCode
@@ -138,7 +141,7 @@ export class CampaignError extends Error {
 
   /**
    * The section that describes the code and what to do: a URL, or a path in the package such as
-   * `'docs/error-codes.md#rate_limited'`. The message ends with it.
+   * `'docs/error-codes.md#rate_limited'`. The message ends with the URL, or with the code if there is no site.
    */
   get docsPath(): string {
     return PAGE + this.code

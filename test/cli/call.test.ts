@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CampaignClient } from 'campaign-client'
+import { CampaignClient, type CampaignError } from 'campaign-client'
 import { describe, expect, test } from 'vitest'
 import { pathTo } from '../../scripts/repository.ts'
 import { operations } from '../contract/operations.ts'
+import { wordsOf } from '../shared/words-of.ts'
 import { freePort } from '../support/server-process.ts'
 import { jsonOf, run, scratchFolder, start } from './command.ts'
 import { listeningService } from './service.ts'
@@ -187,12 +188,12 @@ describe('read-only and allowed campaigns', () => {
   })
 })
 
-test('an error refers to the documentation in the form of the library', async () => {
+test('an error ends with the path of its section in the documentation', async () => {
   const { env } = await listeningService({ tokens: ['another'] })
   const { stderr } = await run(['call', 'getCampaignInfo', '--pid', 'demo'], { env })
   const client = new CampaignClient({ baseUrl: env.CAMPAIGN_BASE_URL as string, accessToken: 'any' })
-  const error = await client.getCampaignInfo({ pid: 'demo' }).catch((reason: Error) => reason)
-  expect(stderr).toContain(`error ${(error as Error).message}\n`)
+  const error = await client.getCampaignInfo({ pid: 'demo' }).catch((reason: CampaignError) => reason)
+  expect(stderr).toContain(`error ${wordsOf(error)} (docs/error-codes.md#unauthorized)\n`)
 })
 
 test('refuses a secret in a flag of registerWebhook without showing it', async () => {

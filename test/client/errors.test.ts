@@ -104,7 +104,7 @@ describe.each(Object.entries(classes))('%s', (name, [error, fields]) => {
     expect(error.name).toBe(name)
     expect(wordsOf(error)).toBe('m')
     expect({ ...error }).toEqual(fields)
-    expect(error.stack).toMatch(new RegExp(`^${name}: m \\(docs/error-codes\\.md#${error.code}\\)\\n`))
+    expect(error.stack).toMatch(new RegExp(`^${name}: m \\(${error.code}\\)\\n`))
     expect(Object.prototype.toString.call(error)).toBe('[object Error]')
   })
 

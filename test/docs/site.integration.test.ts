@@ -127,6 +127,25 @@ describe.skipIf(skipsWithout('built site', missingSite))('the built site', () =>
     expect([...new Set(broken)]).toEqual([])
   })
 
+  test('the copy button of a sample that shows part of a program copies the whole file', () => {
+    const programs = files
+      .filter((file) => file.endsWith('.html'))
+      .flatMap((file) => [
+        ...readFileSync(join(SITE, file), 'utf8').matchAll(
+          /<div class="program">[\s\S]*?<code[^>]*>([\s\S]*?)<\/code>[\s\S]*?<summary>Show the whole file, ([^<]+)</g,
+        ),
+      ])
+    expect(programs.length).toBeGreaterThan(12)
+    const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', '#39': "'" }
+    for (const [, code = '', file = ''] of programs) {
+      const text = code.replaceAll(/<[^>]+>/g, '').replaceAll(/&(#?[\w]+);/g, (entity, name: string) => {
+        const hex = /^#x(\w+)$/i.exec(name)?.[1]
+        return hex === undefined ? (entities[name] ?? entity) : String.fromCodePoint(Number.parseInt(hex, 16))
+      })
+      expect(text.trim(), file).toBe(readFileSync(pathTo(file), 'utf8').trim())
+    }
+  })
+
   test('each page is in the menu once', () => {
     const links = [
       ...readFileSync(join(SITE, 'llms.txt'), 'utf8').matchAll(/\]\((\/(?!examples|reference)[^)]+)\)/g),

@@ -91,7 +91,8 @@ const DEFAULT_RUN = 'default'
  * Records a run of awards in an SQLite database. Needs `node:sqlite`: Node.js 22.13 or newer.
  *
  * Each award is recorded before its request is sent, and its verdict afterwards. The file is opened when a run starts, and
- * created if it is missing, with read and write permission for its owner only. Use a local file system that honours fsync.
+ * created if it is missing, with read and write permission for its owner only. Use a local disk: after a power failure, the
+ * disk must have what it has confirmed (fsync).
  *
  * One run at a time can use the file. The operating system holds the lock for the process: another run, in this or another
  * process, is refused at once, and after a kill the next run starts at once. While a run uses the file, do not read, copy

@@ -1,7 +1,7 @@
 import { type LedgerEntry, rewardId } from 'campaign-client/bulk'
 import { stringify } from 'csv-stringify/sync'
 import { isSameAward } from '../../shared/same-award.ts'
-import { withoutDocsPath } from '../failure.ts'
+import { withoutReference } from '../failure.ts'
 import type { AwardList, ListRecord, ListRow } from './list.ts'
 import { RESULT_COLUMNS } from './read-csv.ts'
 import type { ListProblem } from './read-row.ts'
@@ -116,7 +116,7 @@ const resultOfEntry = (line: number | '', { pid, id, xp, verdict, error, at }: L
   result_id: id,
   result_xp: xp,
   result_verdict: verdict,
-  result_reason: error === undefined ? '' : withoutDocsPath(error.message),
+  result_reason: error === undefined ? '' : withoutReference(error.message),
   result_at: at,
 })
 

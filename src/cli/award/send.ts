@@ -21,7 +21,7 @@ import { shellWord, toJsonLine } from '../../shared/text.ts'
 import { readProfile, targetOf } from '../check/profile.ts'
 import type { Context } from '../command.ts'
 import { currentTokenOf, normalBaseUrlOf } from '../environment.ts'
-import { adviceOn, CommandFailure, EXIT, type ExitCode, exitCodeOf, toFailure, withoutDocsPath } from '../failure.ts'
+import { adviceOn, CommandFailure, EXIT, type ExitCode, exitCodeOf, toFailure, withoutReference } from '../failure.ts'
 import { isSystemError, systemReason } from '../files.ts'
 import { dim, plainLine, yellow } from '../output.ts'
 import { listFailure } from './list.ts'
@@ -185,7 +185,7 @@ function abortableConfirm(client: CampaignClient, { platform, amounts }: Progres
 /** Names the flag instead of the option in the error of a ledger that belongs to another target. */
 export function ledgerRefusal(error: unknown): unknown {
   if (!(error instanceof ConfigurationError)) return error
-  const { text = withoutDocsPath(error.message), rebind } = partsOf(error)
+  const { text = withoutReference(error.message), rebind } = partsOf(error)
   return new CommandFailure(EXIT.usage, error.code, rebind === undefined ? text : `${text}. ${adviceOnRebind(rebind)}`)
 }
 
@@ -215,5 +215,5 @@ async function stopFailure(error: AwardRunStoppedError, env: NodeJS.ProcessEnv):
   const { systemCode } = cause as { readonly systemCode?: string }
   const isLedgerLost = cause instanceof ConfigurationError && cause.message.includes('Restore it')
   const advice = isLedgerLost ? 'restore the ledger from a backup' : adviceOn({ code, systemCode }, env)
-  return new CommandFailure(exitCode, code, withoutDocsPath(text), { advice })
+  return new CommandFailure(exitCode, code, withoutReference(text), { advice })
 }

@@ -1,6 +1,6 @@
 import type { AwardReport, RowProblem, Verdict } from 'campaign-client/bulk'
 import { addDecimals } from '../../shared/decimals.ts'
-import { ADVICE, type CommandFailure, EXIT, type ExitCode, withoutDocsPath } from '../failure.ts'
+import { ADVICE, type CommandFailure, EXIT, type ExitCode, withoutReference } from '../failure.ts'
 import { bold, dim, green, type Part, red, yellow } from '../output.ts'
 import { formatCommandLine, formatCount, formatDuration, formatNumber, formatXp } from './format.ts'
 import { type Plan, recordedTotals } from './plan.ts'
@@ -105,13 +105,13 @@ export function summaryLines(ended: EndedRun, { platform, isAssumed }: ProgressF
     const ofVerdict = report.problems.filter((problem) => problem.verdict === verdict)
     const problems = byRow(ofVerdict).slice(0, MAX_PROBLEMS_SHOWN)
     for (const { index, id, reason } of problems) {
-      lines.push([`  line ${rows[index]?.line}: ${withoutDocsPath(reason)}`, dim(id === undefined ? '' : `  ${id}`)])
+      lines.push([`  line ${rows[index]?.line}: ${withoutReference(reason)}`, dim(id === undefined ? '' : `  ${id}`)])
     }
     const others = counts[verdict] - problems.length
     if (others > 0) lines.push([dim(`  and ${formatNumber(others)} more`)])
   }
   for (const { pid, rows: count, reason } of halted) {
-    add(count, red, `not sent, because the service refused campaign ${pid}: ${withoutDocsPath(reason)}`)
+    add(count, red, `not sent, because the service refused campaign ${pid}: ${withoutReference(reason)}`)
   }
   const withVerdict = Object.values(counts).reduce((sum, count) => sum + count, 0)
   const notSent = rows.length - withVerdict - halted.reduce((sum, { rows: count }) => sum + count, 0)

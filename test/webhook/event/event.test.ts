@@ -212,7 +212,7 @@ describe('error classes', () => {
     const error = new WebhookError('body_not_raw', 'express.json() has parsed it')
     expect(JSON.parse(JSON.stringify(error))).toEqual({
       name: 'WebhookError',
-      message: 'express.json() has parsed it (docs/error-codes.md#body_not_raw)',
+      message: 'express.json() has parsed it (body_not_raw)',
       code: 'body_not_raw',
       status: 500,
     })

@@ -463,7 +463,7 @@ describe('maxRunMs', () => {
     const cases: [DeliveryStore, RegExp][] = [
       [
         store,
-        /^the webhook handler ran for maxRunMs; the claim ends when the handler ends or the lease expires \(docs/,
+        /^the webhook handler ran for maxRunMs; the claim ends when the handler ends or the lease expires \(run_time_exceeded\)$/,
       ],
       [recordingStore(store, { extend: async () => false }).store, /^the lease was lost/],
       [recordingStore(store, { extend: () => never }).store, /^the delivery store did not extend the lease/],
