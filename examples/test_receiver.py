@@ -13,7 +13,8 @@ RECEIVER, CONTROL = (sys.argv[1:] + ["http://127.0.0.1:4600"])[:2]
 def control(action, body=None):
     data = None if body is None else json.dumps(body).encode()
     headers = {"content-type": "application/json"}
-    request = urllib.request.Request(f"{CONTROL}/control/{action}", data, headers)
+    url = f"{CONTROL}/control/{action}"
+    request = urllib.request.Request(url, data, headers)
     with urllib.request.urlopen(request, timeout=10) as response:
         return json.load(response)
 
@@ -22,7 +23,7 @@ def statuses(count):
     for _ in range(100):
         attempts = control("deliveries")[-1]["attempts"]
         if len(attempts) >= count:
-            return [attempt.get("status", attempt.get("error")) for attempt in attempts]
+            return [one.get("status", one.get("error")) for one in attempts]
         time.sleep(0.1)
     sys.exit(f"no attempt {count} within 10 s")
 

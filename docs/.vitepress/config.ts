@@ -139,7 +139,12 @@ export default defineConfig({
     const { outDir } = site
     writeMarkdown(site)
     writeMoved(outDir)
-    for (const name of ['openapi.json', 'local-service.openapi.json', 'local-service.seed.schema.json']) {
+    for (const name of [
+      'openapi.json',
+      'local-service.openapi.json',
+      'local-service.seed.schema.json',
+      'webhook-vectors.json',
+    ]) {
       copyFileSync(join(ROOT, 'docs', name), join(outDir, name))
     }
     cpSync(join(ROOT, 'docs/pictures'), join(outDir, 'pictures'), { recursive: true })

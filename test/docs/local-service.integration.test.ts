@@ -1,7 +1,10 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createWebhookReceiver } from 'campaign-client/webhook'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -38,6 +41,20 @@ describe('docs/local-service.md', () => {
     }
     expect(clock.now()).toBeLessThan(Date.now() + 1000)
     expect(new Set(done)).toEqual(new Set([...Object.keys(CONTROL_REQUESTS), 'state', 'requests', 'deliveries']))
+  })
+
+  test('starts with a test in Python, which passes, and fails if the program does not send the award again', async () => {
+    const { base } = await openConsole()
+    const [, source = ''] = /^```python file: test_award.py\n([\s\S]*?)^```$/m.exec(read(PAGE)) ?? []
+    const folder = mkdtempSync(join(tmpdir(), 'campaign-python-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const run = (text: string) => {
+      writeFileSync(join(folder, 'test_award.py'), text.replace('http://127.0.0.1:4600', base))
+      return promisify(execFile)('python3', ['-m', 'unittest'], { cwd: folder, timeout: 60_000 })
+    }
+    expect((await run(source)).stderr).toMatch(/Ran 1 test[\s\S]*OK/)
+    const once = source.replace('range(3)', 'range(1)').replace('attempt == 2', 'False')
+    await expect(run(once)).rejects.toThrow('[503, 200]')
   })
 
   test('shows examples/test_receiver.py, which passes with a receiver that verifies, and fails otherwise', async () => {

@@ -27,7 +27,11 @@ test('README, guides, recipes and method pages have samples', () => {
 
 test('samples are at most 80 columns wide', () => {
   const tooWide = pages.flatMap((page) =>
-    [...read(page).matchAll(/^```(?:ts|js|sh|bash|json|yaml)\b.*\n([\s\S]*?)^```$/gm)].flatMap(([, code = '']) =>
+    [
+      ...read(page).matchAll(
+        /^```(?:ts|js|sh|bash|json|yaml|python|php|ruby|go|java|csharp|rust)\b.*\n([\s\S]*?)^```$/gm,
+      ),
+    ].flatMap(([, code = '']) =>
       code.split('\n').flatMap((line) => (line.length > 80 && !line.startsWith('import ') ? [`${page}: ${line}`] : [])),
     ),
   )

@@ -1,4 +1,5 @@
 import { signWebhook, verifyWebhook, type WebhookSecret } from 'campaign-client/webhook'
+import webhookVectors from '../../../docs/webhook-vectors.json' with { type: 'json' }
 import { equal, instance, thrown } from './assertions.ts'
 import type { Behaviour } from './behaviour.ts'
 import { activity, bytesOf, fromHex, signatureOf } from './messages.ts'
@@ -57,6 +58,17 @@ export const signatures: readonly Behaviour[] = [
       }
       for (const text of [activity('m-1'), '', '\u{feff}{}', '👩‍💻'.repeat(4000), 'é'.repeat(16_384)]) {
         equal(signWebhook(`${SECRET} ключ`, text), await signatureOf(`${SECRET} ключ`, text), text.slice(0, 20))
+      }
+    },
+  },
+  {
+    name: 'agrees with docs/webhook-vectors.json',
+    run() {
+      for (const { name, secret, bodyBase64, signatures, accepted } of webhookVectors.vectors) {
+        const body = Uint8Array.from(atob(bodyBase64), (char) => char.charCodeAt(0))
+        const verify = () => verifyWebhook(secret, body, signatures)
+        if (secret === '') instance(thrown(verify), TypeError)
+        else equal(verify(), accepted, name)
       }
     },
   },

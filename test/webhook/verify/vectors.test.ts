@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import webhookVectors from '../../../docs/webhook-vectors.json' with { type: 'json' }
 import { BUILDS, loadCrypto, loadWebhook } from '../builds.ts'
 
 const bytes = (hex: string): Uint8Array => new Uint8Array(Buffer.from(hex, 'hex'))
@@ -91,5 +92,12 @@ describe.each(BUILDS)('published vectors, %s build', (build) => {
     expect(verifyWebhook(key, data, digest)).toBe(true)
     expect(verifyWebhook(key, `${data} `, digest)).toBe(false)
     expect(verifyWebhook(`${key} `, data, digest)).toBe(false)
+  })
+
+  test.each(webhookVectors.vectors)('docs/webhook-vectors.json: $name', async (vector) => {
+    const { verifyWebhook } = await loadWebhook(build)
+    const body = Buffer.from(vector.bodyBase64, 'base64')
+    if (vector.secret === '') expect(() => verifyWebhook('', body, vector.signatures)).toThrow(TypeError)
+    else expect(verifyWebhook(vector.secret, body, vector.signatures)).toBe(vector.accepted)
   })
 })

@@ -157,7 +157,10 @@ describe.each(languages)('the receiver in %s', { timeout: 300_000 }, (language) 
         const found = []
         const expected = []
         for (const vector of vectors.filter((one) => one.secret === secret)) {
-          found.push(`${vector.name}: ${await workplace.send(messageOf(vector))}`)
+          const send = workplace.send(messageOf(vector))
+          // tiny_http closes the connection after a header that is not ASCII.
+          const isClosed = language === 'Rust' && vector.signatures.some((signature) => /[^ -~]/.test(signature))
+          found.push(`${vector.name}: ${await (isClosed ? send.catch(() => 401) : send)}`)
           expected.push(`${vector.name}: ${vector.accepted ? 200 : 401}`)
         }
         expect(found).toEqual(expected)
