@@ -174,14 +174,20 @@ export const CONTROL_REQUESTS = {
   ),
 }
 
+const list = z.enum(['requests', 'deliveries'])
+
 /** The requests of the actions that only the page uses. */
 const PAGE_REQUESTS = {
   listUsers: z.object({ pid: z.string(), find: z.string(), limit: z.int().check(z.gte(1)) }),
   readUser: z.object({ pid: z.string(), account: z.string(), platform: z.string() }),
   readRequest: z.object({ key: z.string() }),
   readDelivery: z.object({ key: z.string() }),
-  /** Removes the rows of a list of the page, except for deliveries that are not finished. The service's records stay. */
-  emptyList: z.object({ list: z.enum(['requests', 'deliveries']) }),
+  /** Finds the rows whose bodies contain words. */
+  findInBodies: z.object({ list, words: z.array(z.string()) }),
+  /** Removes rows of a list of the page, except for deliveries that are not finished. The service's records stay. */
+  clearRows: z.object({ list, keys: z.array(z.string()) }),
+  /** Undoes the latest `clearRows` of a list. */
+  restoreRows: z.object({ list }),
 }
 
 /** The schema of each action's request, by the name of the action. */

@@ -1,4 +1,5 @@
 import type {
+  DeliveryAttempt,
   DeliveryFaultKind,
   DeliveryRecord,
   EntrySnapshot,
@@ -48,8 +49,18 @@ export interface UserList {
   readonly found: number
 }
 
-/** A user with all fields of the service. */
-export type UserView = UserRow & EntrySnapshot
+/** A change of a user's XP or completed items. */
+export interface ProgressView {
+  readonly key: string
+  readonly at: number
+  /** XP that were added. */
+  readonly xp: number
+  /** IDs of the tasks, quests and challenges that were completed. */
+  readonly completed: readonly string[]
+}
+
+/** A user with all fields of the service. `progress` has the changes since the start, newest first. */
+export type UserView = UserRow & EntrySnapshot & { readonly progress: readonly ProgressView[] }
 
 /** A row of the requests: a call to the service, or a task that was completed in the console. */
 export interface RequestRow extends Pick<RequestRecord, 'at' | 'method' | 'path' | 'status' | 'reason' | 'fault'> {
@@ -59,6 +70,9 @@ export interface RequestRow extends Pick<RequestRecord, 'at' | 'method' | 'path'
   readonly operation?: string
   /** The account, address or code that the request names. */
   readonly subject: string
+  /** The user that the request names: an account, with its platform if the request has it, or a wallet address. */
+  readonly user?: string
+  readonly platform?: string
   readonly pid: string
   /** Milliseconds from the request's arrival to the end of its response; absent before the response ends. */
   readonly durationMs?: number
@@ -96,17 +110,31 @@ export interface DeliveryRow extends Omit<DeliveryRecord, 'deliveryId' | 'attemp
   readonly isTest?: boolean
   /** Type of the event, or the scope of a message without an event. */
   readonly type: string
+  /** Account and campaign in the message; empty for a message without them. */
   readonly user: string
+  readonly pid: string
   /** The latest fault that affected an attempt. */
   readonly fault?: DeliveryFaultKind
   /** Number of attempts that have ended. */
   readonly attempts: number
+  /** Number of these attempts that failed. */
+  readonly failures: number
   /** HTTP status of the last attempt; absent when there was no response. */
   readonly lastStatus?: number
+  /** The different statuses of the attempts; `none` stands for no response. */
+  readonly statuses: readonly string[]
+}
+
+/** An attempt to deliver a message. */
+export interface AttemptView extends DeliveryAttempt {
+  /** What to do about the failure. */
+  readonly advice?: string
+  /** For a 401: what is wrong with the signature or the secret. */
+  readonly findings: readonly string[]
 }
 
 export interface DeliveryView extends DeliveryRow, Pick<DeliveryRecord, 'body' | 'signature'> {
-  readonly attemptsMade: DeliveryRecord['attempts']
+  readonly attemptsMade: readonly AttemptView[]
   /** The message as a shell command; absent for a message of the Test tool. */
   readonly curl?: string
 }
@@ -164,6 +192,10 @@ interface ActionData {
   readonly readUser: UserView
   readonly readRequest: RequestView
   readonly readDelivery: DeliveryView
+  /** The keys of the rows that contain each word. */
+  readonly findInBodies: readonly { readonly word: string; readonly keys: readonly string[] }[]
+  /** Number of rows that were removed. */
+  readonly clearRows: { readonly cleared: number }
   /** `completed` is false if the task was completed before. `messages` has the IDs of the messages that followed. */
   readonly completeTask: { readonly completed: boolean; readonly messages: readonly string[] }
   readonly saveWebhook: WebhookRecord

@@ -187,7 +187,7 @@ describe('send', () => {
       const { code, stdout, stderr } = await run(['webhook', 'send', url], { env })
       expect(code).toBe(1)
       expect(stdout).toContain(`308  (empty response)  → ${location}`)
-      expect(stderr).toContain(`the receiver redirects to ${location}. This command does not follow redirects`)
+      expect(stderr).toContain(`the receiver redirects to ${location}. Redirects are not followed here`)
       const json = await run(['webhook', 'send', url, '--json'], { env })
       expect(jsonOf(json)).toMatchObject({ response: [{ status: 308, location }] })
     },

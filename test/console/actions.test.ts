@@ -74,6 +74,14 @@ test('users are listed by points, with the number of their completed tasks', asy
   expect(await act('readUser', LINUS)).toMatchObject({ ...LINUS, name: 'n'.repeat(121), rank: 4, ref_id: 'ref-linus' })
 })
 
+test('a user is found by a wallet or an account, without the platform and the campaign', async () => {
+  const { act, service } = await openConsole()
+  const { wallet } = service.state.entries.find(({ account }) => account === 'ada') ?? {}
+  for (const account of ['ada', 'ada@campaign.example', String(wallet).toUpperCase()]) {
+    expect(await act('readUser', { pid: '*', platform: '*', account })).toMatchObject({ ...LINUS, account: 'ada' })
+  }
+})
+
 test('a linked account identifies its user', async () => {
   const { act, service } = await openConsole()
   service.registerWebhook({ hook_id: 'h', url: 'http://127.0.0.1:1/' })
@@ -298,6 +306,7 @@ test.each([{ status: 600 }, { status: 200.5 }, { times: 1.5 }, { delayMs: Number
 
 test.each([
   ['readUser', { ...LINUS, platform: 'email' }, 'There is no such user.'],
+  ['readUser', { ...LINUS, pid: 'other' }, 'There is no such user.'],
   ['readUser', { ...LINUS, account: 'nobody' }, 'There is no such user.'],
   ['readRequest', { key: 'console-9' }, 'This request is no longer stored.'],
   ['readDelivery', { key: '9' }, 'This delivery is no longer stored.'],

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { CampaignClient } from 'campaign-client'
 import { verifyWebhook } from 'campaign-client/webhook'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { axeSource, launchBrowser, missingBrowser, type Page } from '../browser/browser.ts'
+import { axeSource, type Locator, launchBrowser, missingBrowser, type Page } from '../browser/browser.ts'
 import { scratchFolder, startProcess } from '../cli/command.ts'
 import { skipsWithout } from '../support/skips-without.ts'
 
@@ -17,6 +17,8 @@ const DESKTOP = { width: 1400, height: 900 }
 const PHONE = { width: 390, height: 844 }
 const PATHS = ['/', '/users', '/users/demo/discord/ada', '/users/demo', '/requests', '/requests/1', '/webhooks']
 const MORE_PATHS = [
+  '/requests/1?compare=2',
+  '/webhooks?show=failed',
   '/webhooks/new',
   '/webhooks/test',
   '/webhooks/send',
@@ -125,6 +127,12 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     await page.getByText('No retry is scheduled.').waitFor()
   }
 
+  /** Clears a list and confirms it. */
+  async function clear(page: Page, list: 'requests' | 'deliveries') {
+    await page.getByRole('button', { name: `Clear the ${list}` }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Clear', exact: true }).click()
+  }
+
   const heading = (page: Page, name: string) => page.getByRole('heading', { name })
 
   test('each section has its heading, and the home shows a code sample until the first call arrives', async () => {
@@ -191,7 +199,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     await page.getByRole('link', { name: 'Requests' }).first().click()
     await page.getByRole('row', { name: /Task completed linus · demo.*console/ }).waitFor()
     await page.getByRole('link', { name: 'Webhooks' }).first().click()
-    await page.getByRole('row', { name: /action_completed linus .*\/hook.* 503 waiting in .* of 5/ }).waitFor()
+    await page.getByRole('row', { name: /action_completed linus .*\/hook.* 503 waiting.* 1 in .* of 5/ }).waitFor()
     await page.getByRole('link', { name: /action_completed/ }).click()
     await page.waitForURL(/\/deliveries\//)
     await page.getByText('<b>down</b>').waitFor()
@@ -230,7 +238,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     await page.keyboard.type('linus')
     await page.waitForURL(/find=linus/)
     await expect.poll(() => rows.count()).toBe(1)
-    await page.getByRole('searchbox', { name: 'Filter by operation' }).fill('')
+    await page.getByRole('searchbox', { name: 'Search requests' }).fill('')
     await page.getByRole('button', { name: 'Refused only' }).click()
     await page.waitForURL(/show=refused/)
     await expect.poll(() => rows.count()).toBe(1)
@@ -426,8 +434,8 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     await client.rewardWallet({ address: WALLET, pid: 'demo', id: 'a', xp: 5 })
     const page = await open(`${url}/webhooks`)
     await page.getByRole('row', { name: /waiting/ }).waitFor()
-    await page.getByRole('button', { name: 'Clear the deliveries' }).click()
-    await page.getByText('The list was cleared').waitFor()
+    await clear(page, 'deliveries')
+    await page.getByText('Retries that wait and the state stay.').waitFor()
     await page.goto(`${url}/clock`)
     // On a busy machine, the first retries may be over by now.
     await page.getByRole('link', { name: /retry [1-4] of 4$/ }).waitFor()
@@ -554,7 +562,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     const operations = () =>
       page.evaluate<string[]>("[...document.querySelectorAll('td.operation')].map((cell) => cell.innerText)")
     await expect.poll(operations).toEqual(['rewardWallet · attempt 2', 'rewardWallet', 'getCampaignInfo'])
-    await page.getByRole('button', { name: 'Clear the requests' }).click()
+    await clear(page, 'requests')
     await page.getByText('Calls from your code appear here').waitFor()
     expect(await client.getCampaignPoints({ pid: 'demo' })).toMatchObject({ total_points: 1270 })
   })
@@ -593,6 +601,220 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     await page.goto(`${url}/webhooks`)
     await page.getByRole('link', { name: /action_completed/ }).click()
     await page.getByText('fault: missing field').waitFor()
+    await page.getByRole('link', { name: /^Faults/ }).click()
+    await page.getByRole('heading', { name: 'Affected deliveries' }).waitFor()
+    await page.getByRole('link', { name: /action_completed to .*, delivered/ }).click()
+    await page.waitForURL(/\/webhooks\/deliveries\//)
+  })
+
+  test('words are joined by AND, fields narrow the search, and bodies are searched', async () => {
+    const { url, client } = await dev()
+    await client.rewardWallet({ address: WALLET, pid: 'demo', id: 'payout-1', xp: 5 })
+    await client.rewardWallet({ address: WALLET, pid: 'demo', id: 'payout-1', xp: 5 }).catch(() => {})
+    await control(url, 'addFault', { kind: 'status', status: 503 })
+    const reading = { account: 'linus', platform: 'discord', pid: 'demo' }
+    await client.getUserProgress(reading).catch(() => {})
+    await client.getUserProgress(reading)
+    const page = await open(`${url}/requests`)
+    const rows = page.locator('.requests tbody tr')
+    for (const [text, number] of [
+      ['payout-1 rewardwallet', 2],
+      ['payout-1 linus', 0],
+      ['status:503', 1],
+      ['status:2xx user:linus', 1],
+      ['operation:getUser', 2],
+      ['is:retried', 2],
+      ['is:failed operation:reward', 1],
+      // Only the response has these words.
+      ['connect-wallet', 1],
+      ['linus "connect a wallet"', 1],
+    ] as const) {
+      await page.getByRole('searchbox').fill(text)
+      await expect.poll(async () => [text, await rows.count()]).toEqual([text, number])
+    }
+    await page.locator('#main').press('?')
+    await page.getByRole('dialog').getByText('calls and messages about a user').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+  })
+
+  test('a cleared filter leaves the other rows, and Undo brings the cleared ones back in their order', async () => {
+    const { url, client } = await dev()
+    for (const account of ['ada', 'linus', 'ada']) {
+      await client.getUserProgress({ account, platform: 'discord', pid: 'demo' })
+    }
+    const page = await open(`${url}/requests?find=user:ada`)
+    const subjects = () =>
+      page.evaluate<string[]>("[...document.querySelectorAll('td.subject')].map((cell) => cell.innerText.slice(0, 3))")
+    await expect.poll(subjects).toEqual(['ada', 'ada'])
+    await page.getByRole('button', { name: 'Clear the requests' }).click()
+    await page.getByText('Clear the 2 rows of this filter?').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Clear', exact: true }).click()
+    await page.getByText('2 requests cleared').waitFor()
+    await page.getByRole('searchbox').fill('')
+    await client.getUserProgress({ account: 'grace', platform: 'discord', pid: 'demo' })
+    await expect.poll(subjects).toEqual(['gra', 'lin'])
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await expect.poll(subjects).toEqual(['gra', 'ada', 'lin', 'ada'])
+  })
+
+  test('a list is one tab stop; keys move in it, open a row and close it', async () => {
+    const { url, client } = await dev()
+    for (let number = 1; number <= 60; number++) await client.getCampaignInfo({ pid: 'demo' })
+    const page = await open(`${url}/requests`)
+    const focused = () => page.evaluate<string>("document.activeElement.getAttribute('data-to')")
+    expect(await page.locator('tbody a[tabindex="0"]').count()).toBe(1)
+    await page.keyboard.press('j')
+    expect(await focused()).toBe('/requests/60')
+    await page.keyboard.press('j')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('k')
+    await expect.poll(focused).toBe('/requests/59')
+    await page.keyboard.press('End')
+    await expect.poll(focused).toBe('/requests/1')
+    expect((await rowPlace(page, 'tr:has(:focus)')).isVisible).toBe(true)
+    expect(await page.locator('tbody a[tabindex="0"]').count()).toBe(1)
+    await page.keyboard.press('ArrowUp')
+    await expect.poll(focused).toBe('/requests/2')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/\/requests\/2$/)
+    await page.locator('.pane:focus').waitFor()
+    await page.keyboard.press('Escape')
+    await expect.poll(focused).toBe('/requests/2')
+    await page.keyboard.press('Tab')
+    expect(await page.locator('tbody :focus').count()).toBe(0)
+  })
+
+  test('a message that is sent again is shown, even if the filter excludes it', async () => {
+    endpoint.status = 503
+    const { url, client } = await dev()
+    await client.rewardWallet({ address: WALLET, pid: 'demo', id: 'a', xp: 5 })
+    const page = await open(`${url}/clock`)
+    await makeAllRetries(page)
+    endpoint.status = 200
+    await page.goto(`${url}/webhooks?show=undelivered`)
+    await page.locator('.deliveries .opens').click()
+    await page.getByRole('button', { name: 'Redeliver' }).click()
+    await page.locator('tr:has([aria-current])').getByText('delivered').waitFor()
+  })
+
+  test('the theme can be chosen, and stays', async () => {
+    const { url } = await dev()
+    const page = await open(url)
+    const ground = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor')
+    const light = await ground()
+    await page.getByLabel('Theme').selectOption('dark')
+    await expect.poll(ground).not.toBe(light)
+    await page.goto(`${url}/users`)
+    await expect.poll(ground).not.toBe(light)
+    await page.getByLabel('Theme').selectOption('system')
+    await expect.poll(ground).toBe(light)
+  })
+
+  describe('takes few clicks', () => {
+    /** Counts the clicks of a test. */
+    const clicker = () => {
+      let clicks = 0
+      return {
+        async click(target: Locator) {
+          clicks++
+          await target.click()
+        },
+        clicks: () => clicks,
+      }
+    }
+
+    test('to find the delivery that failed and then succeeded among 3 000, with its reason: 2', async () => {
+      const { url, client } = await dev()
+      const award = (number: number) => client.rewardWallet({ address: WALLET, pid: 'demo', id: String(number), xp: 1 })
+      for (let sent = 0; sent < 3000; sent += 50) {
+        await Promise.all(Array.from({ length: 50 }, (_, index) => award(sent + index)))
+        await expect.poll(() => endpoint.messages.length).toBeGreaterThanOrEqual(sent + 50)
+        if (sent !== 1500) continue
+        endpoint.status = 500
+        await award(3000)
+        await expect.poll(() => endpoint.messages.length).toBe(sent + 51)
+        endpoint.status = 200
+      }
+      await control(url, 'advance', { ms: 5000 })
+      const page = await open(url)
+      const { click, clicks } = clicker()
+      await click(page.getByRole('link', { name: '1 failed delivery' }))
+      await click(page.getByRole('link', { name: /, delivered after 1 failure$/ }))
+      const pane = page.locator('.pane')
+      await pane.getByText('<b>down</b>').waitFor()
+      await pane.getByText('Hint: the handler threw').waitFor()
+      await pane.locator('.timeline li.good').getByText('1st retry').waitFor()
+      expect(clicks()).toBe(2)
+    })
+
+    test("to read a user's story: 2", async () => {
+      const { url, client } = await dev()
+      await client.getUserProgress({ account: 'linus', platform: 'discord', pid: 'demo' })
+      await client.getUserProgress({ account: 'ada', platform: 'discord', pid: 'demo' })
+      await control(url, 'completeTask', { account: 'linus', aid: 'connect-wallet' })
+      await messagesReceived(1)
+      const page = await open(url)
+      const { click, clicks } = clicker()
+      await click(page.getByRole('link', { name: 'Users' }).first())
+      await click(page.getByRole('link', { name: 'Linus' }))
+      await expect
+        .poll(async () =>
+          (await page.locator('.story').innerText()).match(/getUserProgress|\+\d+ XP|action_completed/g),
+        )
+        .toEqual(['+50 XP', 'action_completed', 'getUserProgress'])
+      expect(clicks()).toBe(2)
+    })
+
+    test('to read why a call was refused: 1', async () => {
+      const { url, client } = await dev()
+      for (const _ of [1, 2]) {
+        await client.rewardWallet({ address: WALLET, pid: 'demo', id: 'a', xp: 1 }).catch(() => {})
+      }
+      const page = await open(`${url}/requests`)
+      await page
+        .getByRole('row', { name: /409|400/ })
+        .getByRole('link', { name: 'rewardWallet' })
+        .click()
+      await page.getByText('Refused: the reward id "a" has been used before').waitFor()
+    })
+
+    test('to read the message of a completed task: 4', async () => {
+      const { url } = await dev()
+      const page = await open(url)
+      const { click, clicks } = clicker()
+      await click(page.getByRole('link', { name: 'Users' }).first())
+      await click(page.getByRole('link', { name: 'Linus' }))
+      await click(page.getByRole('button', { name: 'Complete connect-wallet' }))
+      await click(page.getByRole('link', { name: 'Open the message' }))
+      await page.waitForURL(/\/webhooks\/deliveries\//)
+      await page.locator('.pane').getByText('connect-wallet').first().waitFor()
+      expect(clicks()).toBe(4)
+      // And back to the user.
+      await page.locator('.pane').getByRole('link', { name: 'linus' }).first().click()
+      await page.waitForURL(/\/users\/demo\/discord\/linus$/)
+    })
+
+    test('to compare the payloads of two messages: 4', async () => {
+      const { url, client } = await dev()
+      for (const id of ['a', 'b']) {
+        await client.rewardWallet({ address: WALLET, pid: 'demo', id, xp: id === 'a' ? 5 : 7 })
+      }
+      await messagesReceived(2)
+      const page = await open(url)
+      const rows = page.locator('.deliveries .opens')
+      const { click, clicks } = clicker()
+      await click(page.getByRole('link', { name: 'Webhooks' }).first())
+      await expect.poll(() => rows.count()).toBe(2)
+      await click(rows.first())
+      await click(page.getByRole('link', { name: 'Compare' }))
+      await page.getByText('Choose the delivery to compare with reward_claimed').waitFor()
+      await click(page.locator('.deliveries tr:not([aria-rowindex="2"]) .opens'))
+      await page.locator('.diff del').getByText('"xp": 7').waitFor()
+      await page.locator('.diff ins').getByText('"xp": 5').waitFor()
+      expect(await page.locator('.diff span').getByText('"scope": "user_activity",').count()).toBe(2)
+      expect(clicks()).toBe(4)
+    })
   })
 
   test('values from outside are shown as text and never executed', async () => {

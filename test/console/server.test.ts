@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process'
-import { request } from 'node:http'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import { verifyWebhook } from 'campaign-client/webhook'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { DeliveryRow } from '../../src/console/protocol.ts'
 import { endpoint, LINUS, openConsole, receiver, WALLET } from './open-console.ts'
 
@@ -404,21 +405,118 @@ test('the curl command of a delivery sends the same message with its signature',
   expect(messages[1]).toEqual(messages[0])
 })
 
-test('a list can be emptied; retries that wait, the other list and the state of the service stay', async () => {
+test('rows are cleared by their keys; retries that wait, the other list and the state of the service stay', async () => {
   const up = await receiver()
   const down = await receiver(503)
   const { act, client, changes, service } = await openConsole()
   await act('saveWebhook', endpoint(up.url, { urls: [up.url, down.url] }))
   await client.rewardWallet({ address: WALLET, pid: 'demo', id: 'a', xp: 5 })
   await service.settle()
-  const { revision } = await changes()
-  await act('emptyList', { list: 'deliveries' })
+  const { revision, deliveries } = await changes()
+  const keys = deliveries.rows.map(({ key }) => key)
+  expect(await act('clearRows', { list: 'deliveries', keys })).toEqual({ cleared: 1 })
   const after = await changes(revision)
   expect([after.isFull, after.requests.kept]).toEqual([true, 1])
   expect(after.deliveries).toMatchObject({ kept: 1, rows: [{ url: down.url, cause: '1' }] })
   expect(service.state.awards).toHaveLength(1)
-  await act('emptyList', { list: 'requests' })
+  await act('clearRows', { list: 'requests', keys: ['1'] })
   expect((await changes()).requests.rows).toEqual([])
+})
+
+test('cleared rows come back at their places; rows that arrived meanwhile stay', async () => {
+  const { act, client, changes, service } = await openConsole()
+  const keysNow = async () => (await changes()).requests.rows.map(({ key }) => key)
+  const call = () => client.getCampaignInfo({ pid: 'demo' })
+  for (let number = 1; number <= 4; number++) await call()
+  await act('clearRows', { list: 'requests', keys: ['1', '3', 'of another time'] })
+  await call()
+  expect(await keysNow()).toEqual(['2', '4', '5'])
+  const { revision } = await changes()
+  await act('restoreRows', { list: 'requests' })
+  expect(await keysNow()).toEqual(['1', '2', '3', '4', '5'])
+  expect((await changes(revision)).isFull).toBe(true)
+  await expect(act('restoreRows', { list: 'requests' })).rejects.toThrow('The cleared rows are no longer stored.')
+  await act('clearRows', { list: 'requests', keys: ['1'] })
+  service.reset()
+  await expect(act('restoreRows', { list: 'requests' })).rejects.toThrow('The cleared rows are no longer stored.')
+})
+
+test('a word is found in the bodies of requests, responses, messages and the responses of receivers', async () => {
+  const { url } = await receiver()
+  const { act, client, service } = await openConsole()
+  await act('saveWebhook', endpoint(url))
+  await client.updateUser({ account: 'linus', platform: 'discord', pid: 'demo', name: 'Linus (new)' })
+  await client.getCampaignInfo({ pid: 'demo' })
+  await act('completeTask', { ...LINUS, aid: 'connect-wallet' })
+  await service.settle()
+  const found = async (list: 'requests' | 'deliveries', ...words: string[]) =>
+    (await act('findInBodies', { list, words })).map(({ keys }) => keys.length)
+  expect(await found('requests', 'linus (NEW', 'demo campaign', 'nothing', '.*')).toEqual([1, 1, 0, 0])
+  expect(await found('deliveries', 'connect-wallet', 'thanks', 'refused')).toEqual([1, 1, 0])
+})
+
+/** Returns a URL at which nothing listens. */
+async function closedUrl(): Promise<string> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return `http://127.0.0.1:${port}/`
+}
+
+describe('the attempts of a delivery', () => {
+  /** Completes a task with a webhook to `url`, and returns the delivery. */
+  async function deliverTo(url: string, { secret, change }: { secret?: string; change?: object } = {}) {
+    const page = await openConsole({ secret: 'of the environment' })
+    await page.act('saveWebhook', endpoint(url, { secret }))
+    if (change) await page.act('addFault', { on: 'delivery', ...change } as never)
+    await page.act('completeTask', { ...LINUS, aid: 'connect-wallet' })
+    await page.service.settle()
+    const [row] = (await page.changes()).deliveries.rows as [DeliveryRow]
+    return { ...page, row, read: () => page.act('readDelivery', { key: row.key }) }
+  }
+
+  test('have their duration, the response with its headers, and a hint on each failure', async () => {
+    const { url } = await receiver(500)
+    const { read, row } = await deliverTo(url)
+    expect(row).toMatchObject({ failures: 1, statuses: ['500'], user: 'linus', pid: 'demo' })
+    const [attempt] = (await read()).attemptsMade
+    expect(attempt).toMatchObject({ status: 500, response: 'thanks', headers: { connection: 'keep-alive' } })
+    expect(attempt?.durationMs).toBeGreaterThanOrEqual(0)
+    expect(attempt?.advice).toMatch(/^the handler threw, /)
+  })
+
+  test('without a response have a hint on the error', async () => {
+    const { read } = await deliverTo(await closedUrl())
+    expect((await read()).attemptsMade).toMatchObject([
+      { ok: false, advice: 'check the URL (http or https), and that the receiver is running', findings: [] },
+    ])
+  })
+
+  test.each([
+    ['the same secret', undefined, ["The signature is right for the webhook's current secret."]],
+    ['no secret', '', [expect.stringMatching(/^There is no signature\. /)]],
+    [
+      'a quoted secret',
+      '"of the environment"',
+      [
+        "The signature is right for the webhook's current secret.",
+        expect.stringMatching(/^With CAMPAIGN_WEBHOOK_SECRET: /),
+      ],
+    ],
+  ])('after a 401 have the findings of diagnoseWebhook: %s', async (_, secret, findings) => {
+    const { url } = await receiver(401)
+    const { read } = await deliverTo(url, secret === undefined ? {} : { secret })
+    expect((await read()).attemptsMade).toMatchObject([{ advice: expect.stringMatching(/another secret/), findings }])
+  })
+
+  test('with the fault of a wrong signature blame the fault, not the receiver', async () => {
+    const { url } = await receiver(401)
+    const { read } = await deliverTo(url, { change: { kind: 'bad_signature' } })
+    expect((await read()).attemptsMade).toMatchObject([
+      { advice: expect.stringMatching(/^the fault "wrong/), findings: [] },
+    ])
+  })
 })
 
 test('the row of a delivery names the fault of its latest affected attempt', async () => {

@@ -1,5 +1,6 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest, type RequestOptions } from 'node:https'
+import { adviceOnConnection, type ConnectionError } from '../../shared/receiver-advice.ts'
 import { proxyAgentFor } from '../proxy.ts'
 
 interface PostOptions {
@@ -41,39 +42,9 @@ export async function postBytes(
     body: new Uint8Array(),
     isComplete: false,
     error: error.code ?? error.message,
-    advice: adviceOn(error),
+    advice: adviceOnConnection(error),
   }))
   return { ...result, ms: Math.round(performance.now() - started) }
-}
-
-/** An error of node:http or node:https. Errors of the HTTP parser have the `rawPacket` that it could not read. */
-type ConnectionError = NodeJS.ErrnoException & { readonly rawPacket?: Uint8Array }
-
-const UNTRUSTED =
-  'the certificate is self-signed, or its authority is unknown: set NODE_EXTRA_CA_CERTS to the PEM file of the certificate ' +
-  'or of its authority'
-const HTTP2_ONLY = 'the receiver accepts HTTP/2 only: send to a URL that accepts HTTP/1.1, or enable it in the server'
-
-const CODE_ADVICE: Readonly<Record<string, string>> = {
-  DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
-  SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
-  UNABLE_TO_GET_ISSUER_CERT: UNTRUSTED,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
-  CERT_HAS_EXPIRED: 'the certificate of the receiver has expired: renew it',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another host: use the host of the certificate in the URL',
-}
-
-/** Returns the advice on an error of the connection; `undefined` after a timeout or an interrupt. */
-function adviceOn({ code, message, rawPacket }: ConnectionError): string | undefined {
-  if (code === undefined) return undefined
-  if (code === 'EPROTO' && /wrong version number|packet length too long|http request/.test(message)) {
-    return 'the port does not speak TLS: use http:// instead of https://, or the port of the TLS server'
-  }
-  if (code === 'EPROTO' && /no application protocol/.test(message)) return HTTP2_ONLY
-  // The first frame of an HTTP/2 connection is SETTINGS: type 4.
-  if (code === 'HPE_INVALID_CONSTANT' && rawPacket?.[3] === 4) return HTTP2_ONLY
-  return CODE_ADVICE[code] ?? 'check the URL (http or https), and that the receiver is running'
 }
 
 /** Returns the body of a response as text. A compressed body is described by its size. */

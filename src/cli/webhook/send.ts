@@ -1,5 +1,6 @@
 import { signWebhook, type WebhookEvent } from 'campaign-client/webhook'
 import { Option } from 'commander'
+import { adviceOnStatus } from '../../shared/receiver-advice.ts'
 import { tryParseJson } from '../../shared/text.ts'
 import { isRecord } from '../../shared/type-checks.ts'
 import type { Command, Context } from '../command.ts'
@@ -202,32 +203,8 @@ function failureOf(
     return new CommandFailure(EXIT.incomplete, 'forgery_accepted', message, { advice, result })
   }
   const message = `unexpected status ${first.status} for ${count}`
-  const advice = flags.expect === undefined ? adviceOn(first.status, first.location) : undefined
+  const advice = flags.expect === undefined ? adviceOnStatus(first.status, first.location) : undefined
   return new CommandFailure(EXIT.incomplete, 'unexpected_status', message, { advice, result })
-}
-
-function adviceOn(status: number, location: string | undefined): string | undefined {
-  if (location === undefined || status < 300 || status > 399) return STATUS_ADVICE[status]
-  return (
-    `the receiver redirects to ${location}. This command does not follow redirects, and the API description does not say ` +
-    'whether the service does: register the URL that accepts the message'
-  )
-}
-
-/** What a status of a webhook receiver usually means. */
-const STATUS_ADVICE: Readonly<Record<number, string>> = {
-  400: 'the receiver cannot read the message: its body is not JSON with an "id", a body parser refused it, or the port expects https',
-  401: 'the receiver has another secret than CAMPAIGN_WEBHOOK_SECRET, or it verifies a parsed body instead of the raw body',
-  403: 'something in front of the receiver refused the message, such as a login, a firewall or a CSRF check: exempt the route',
-  404: 'the server has no route with this path: check the URL',
-  405: 'the route does not accept POST: check the URL and the method of the route',
-  408: 'the body did not arrive within deadlineMs of the receiver: check the proxy in front of it',
-  410: 'the route was removed from the server: check the URL',
-  413: 'the message is larger than the limit of the receiver (maxBodyBytes) or of a proxy in front of it',
-  500: "the handler threw, or a framework parsed the body before the receiver read it: see the receiver's log",
-  502: 'a proxy got no valid response from the receiver: check that it is running, and its address in the proxy',
-  503: "the receiver is closing, its secret or store is unavailable, or its handler still runs or stopped early: see the receiver's log",
-  504: "a proxy got no response from the receiver in time: set deadlineMs below the time limit of the proxy, and see the receiver's log",
 }
 
 /** A user and a campaign in the demo data of the local service. */

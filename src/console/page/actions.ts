@@ -24,16 +24,18 @@ export async function perform<Name extends ActionName>(
 /** A message at the foot of the page. */
 interface Notice {
   readonly text: string
-  readonly isError: boolean
+  readonly isError?: boolean
+  /** A link to the result, or a button that undoes the action. */
+  readonly next?: { readonly label: string } & ({ readonly to: string } | { readonly onClick: () => unknown })
 }
 
 export const notice = signal<Notice | undefined>(undefined)
 let hiding: ReturnType<typeof setTimeout> | undefined
 
-export function notify(text: string, isError = false): void {
-  notice.value = { text, isError }
+export function notify(text: string, more: Omit<Notice, 'text'> = {}): void {
+  notice.value = { text, ...more }
   clearTimeout(hiding)
-  hiding = setTimeout(dismiss, isError ? 10_000 : 5000)
+  hiding = setTimeout(dismiss, more.isError || more.next ? 10_000 : 5000)
 }
 
 export function dismiss(): void {
@@ -43,14 +45,16 @@ export function dismiss(): void {
 /** Performs the action of a button, updates the page, and shows a notice of the result. */
 export async function run<Result>(
   work: () => Promise<Result>,
-  done: string | ((result: Result) => string),
+  done: string | ((result: Result) => string | Notice),
 ): Promise<void> {
   try {
     const result = await work()
     await refresh()
-    notify(typeof done === 'string' ? done : done(result))
+    const shown = typeof done === 'string' ? done : done(result)
+    if (typeof shown === 'string') notify(shown)
+    else notify(shown.text, shown)
   } catch (error) {
-    notify(messageOf(error), true)
+    notify(messageOf(error), { isError: true })
   }
   requestAnimationFrame(keepFocus)
 }
@@ -69,15 +73,16 @@ interface Loaded<Value> {
   readonly error?: string
 }
 
-/** Returns the response to an action. Asks again when the request or the revision changes. */
+/** Returns the response to an action. Asks again when the request or the revision changes. Without a request, asks nothing. */
 export function useAction<Name extends ActionName>(
   name: Name,
-  request: ActionRequest<Name>,
+  request: ActionRequest<Name> | undefined,
   revision: unknown,
 ): Loaded<ActionResult<Name>> {
   const [loaded, setLoaded] = useState<Loaded<ActionResult<Name>>>({})
   useEffect(() => {
     let isCurrent = true
+    if (request === undefined) return
     perform(name, request).then(
       (value) => isCurrent && setLoaded({ value }),
       (error: unknown) => isCurrent && setLoaded({ error: messageOf(error) }),
@@ -85,6 +90,6 @@ export function useAction<Name extends ActionName>(
     return () => {
       isCurrent = false
     }
-  }, [name, JSON.stringify(request), revision])
+  }, [name, JSON.stringify(request), request && revision])
   return loaded
 }

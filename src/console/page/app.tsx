@@ -4,11 +4,13 @@ import { dismiss, notice, notify } from './actions.ts'
 import { isConnected, serviceTime } from './live.ts'
 import { Navigation } from './navigation.tsx'
 import { hasUnsentText } from './parts/form.tsx'
+import { Help, openHelp } from './parts/help.tsx'
 import { Link } from './parts/link.tsx'
 import { clockTime, Text } from './parts/text.tsx'
-import { itemTitle, latestItem, openItem, path, segments } from './route.ts'
+import { itemTitle, latestItem, openItem, parameter, path, segments } from './route.ts'
 import { Campaign } from './sections/campaign.tsx'
 import { Clock } from './sections/clock.tsx'
+import { CompareDeliveries, CompareRequests } from './sections/compare.tsx'
 import { Faults } from './sections/faults.tsx'
 import { Request } from './sections/request.tsx'
 import { Requests } from './sections/requests.tsx'
@@ -39,25 +41,34 @@ export function App() {
       <Navigation />
       <Section />
       <NoticeLine />
+      <Help />
     </>
   )
 }
 
-/** The key `/` focuses the filter, unless the user is typing. Escape closes the open item. */
+/** The keys of the page, which the help lists. A table handles its own keys. */
 function onKey(event: KeyboardEvent): void {
-  const { target } = event
-  const isTyping = target instanceof Element && target.matches('input, textarea, select')
+  const { target, key } = event
+  if (event.defaultPrevented || document.querySelector('dialog[open]')) return
   const filter = document.querySelector<HTMLElement>('.filter')
   // In the filter, Escape clears the text.
-  if (event.key === 'Escape' && !document.querySelector('dialog[open]') && target !== filter) closeItem()
-  if (event.key !== '/' || event.metaKey || event.ctrlKey || isTyping || !filter) return
+  if (key === 'Escape' && target !== filter) closeItem()
+  const isTyping = target instanceof Element && target.matches('input, textarea, select')
+  if (event.metaKey || event.ctrlKey || event.altKey || isTyping) return
+  if (key === '?') openHelp()
+  const place = key === '/' ? filter : /^[jk]$/.test(key) ? document.querySelector<HTMLElement>(TAB_STOP) : undefined
+  if (!place) return
   event.preventDefault()
-  filter.focus()
+  place.focus()
 }
+
+/** The current row of the first table. */
+const TAB_STOP = '#main tbody a[tabindex="0"]'
 
 function closeItem(): void {
   const form = document.querySelector<HTMLFormElement>('.pane form')
-  if (form && hasUnsentText(form)) notify('The form has text that was not sent. Press ✕ to discard it.', true)
+  if (form && hasUnsentText(form))
+    notify('The form has text that was not sent. Press ✕ to discard it.', { isError: true })
   else document.querySelector<HTMLElement>('.close')?.click()
 }
 
@@ -95,7 +106,7 @@ function Section() {
               <Requests />
             </>
           }
-          item={first && <Request key={first} requestKey={first} />}
+          item={first && <RequestItem id={first} />}
         />
       )
     case 'webhooks':
@@ -117,8 +128,21 @@ function Section() {
   }
 }
 
+function RequestItem({ id }: { id: string }) {
+  const compared = parameter('compare')
+  if (compared && compared !== id) return <CompareRequests key={id} keys={[compared, id]} />
+  return <Request key={id} requestKey={id} />
+}
+
 function WebhookItem({ kind, id }: { kind: string; id: string | undefined }) {
-  if (kind === 'deliveries' && id !== undefined) return <Delivery key={id} deliveryKey={id} />
+  const compared = parameter('compare')
+  if (kind === 'deliveries' && id !== undefined) {
+    return compared && compared !== id ? (
+      <CompareDeliveries key={id} keys={[compared, id]} />
+    ) : (
+      <Delivery key={id} deliveryKey={id} />
+    )
+  }
   if (kind === 'test') return <TestWebhook hookId={id} />
   if (kind === 'send') return <EmitEvent />
   const hookId = kind === 'edit' ? id : kind === 'new' ? undefined : kind
@@ -164,11 +188,21 @@ function returnFocus(tries = 10): void {
 
 /** The notice is below the content, so that it covers no control. */
 function NoticeLine() {
+  const { text, isError, next } = notice.value ?? {}
   return (
     <div class="notices" aria-live="polite">
-      {notice.value && (
-        <p class={notice.value.isError ? 'notice error' : 'notice'}>
-          <Text>{notice.value.text}</Text>
+      {text !== undefined && (
+        <p class={isError ? 'notice error' : 'notice'}>
+          <span>
+            <Text>{text}</Text>
+            {next && ' '}
+            {next && 'to' in next && <Link to={next.to}>{next.label}</Link>}
+            {next && 'onClick' in next && (
+              <button type="button" class="quiet" onClick={next.onClick}>
+                {next.label}
+              </button>
+            )}
+          </span>
           <button type="button" class="quiet" aria-label="Dismiss the message" onClick={dismiss}>
             ✕
           </button>

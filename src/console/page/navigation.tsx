@@ -1,11 +1,15 @@
+import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { PATHS } from '../protocol.ts'
-import { isConnected, requests, service } from './live.ts'
+import { deliveries, isConnected, requests, service } from './live.ts'
 import { CopyButton } from './parts/copy-button.tsx'
 import { Link } from './parts/link.tsx'
-import { amount, Hidden } from './parts/text.tsx'
+import { amount, count, Hidden } from './parts/text.tsx'
 import { baseUrl, segments } from './route.ts'
+import { hasFailed as isFailedCall } from './sections/requests.tsx'
 import { State } from './sections/state.tsx'
+import { hasFailed as isFailedDelivery } from './sections/webhooks/deliveries.tsx'
+import { ThemeSwitch } from './theme.tsx'
 
 /** Links to the sections, the base URL of the service, and actions on the whole service. */
 export function Navigation() {
@@ -13,7 +17,7 @@ export function Navigation() {
   const [isOpen, setOpen] = useState(false)
   const path = segments.value.join('/')
   useEffect(() => setOpen(false), [path])
-  const { campaigns, webhooks, faults } = service.value
+  const { campaigns, faults } = service.value
   return (
     <header class={isOpen ? 'side open' : 'side'}>
       <h1 class="brand">
@@ -29,9 +33,21 @@ export function Navigation() {
         Menu
       </button>
       <nav aria-label="Console">
-        <NavLink to="/requests" name="Requests" count={requests.value.rows.length} />
+        <NavLink to="/requests" name="Requests" count={requests.value.rows.length}>
+          <Failures
+            to="/requests?find=is:failed"
+            noun="call"
+            number={requests.value.rows.filter(isFailedCall).length}
+          />
+        </NavLink>
         <NavLink to="/users" name="Users" count={campaigns.reduce((sum, { users }) => sum + users, 0)} />
-        <NavLink to="/webhooks" name="Webhooks" count={webhooks.length} />
+        <NavLink to="/webhooks" name="Webhooks">
+          <Failures
+            to="/webhooks?show=failed"
+            noun="delivery"
+            number={deliveries.value.rows.filter(isFailedDelivery).length}
+          />
+        </NavLink>
         <NavLink to="/faults" name="Faults" count={faults.length} isWarning />
         <NavLink to="/clock" name="Clock" />
         <NavLink to="/start" name="Start" />
@@ -42,6 +58,7 @@ export function Navigation() {
           <CopyButton text={baseUrl} label="Copy base URL" />
           <code>{baseUrl.replace(/^https?:\/\//, '')}</code>
         </div>
+        <ThemeSwitch />
         <State />
       </div>
     </header>
@@ -53,19 +70,32 @@ interface NavLinkProps {
   readonly name: string
   readonly count?: number
   readonly isWarning?: boolean
+  /** Stands beside the link. */
+  readonly children?: ComponentChildren
 }
 
-function NavLink({ to, name, count = 0, isWarning = false }: NavLinkProps) {
+/** The number of failures, with a link to them. */
+const Failures = ({ to, noun, number }: { to: string; noun: string; number: number }) =>
+  number === 0 ? null : (
+    <Link to={to} class="badge bad" label={`${count(number, `failed ${noun}`)}`}>
+      {amount(number)}
+    </Link>
+  )
+
+function NavLink({ to, name, count = 0, isWarning = false, children }: NavLinkProps) {
   const [section = ''] = segments.value
   return (
-    <Link to={to} class={section === to.slice(1) ? 'within' : undefined}>
-      {name}
-      {count > 0 && (
-        <span class={isWarning ? 'count badge warn' : 'count'}>
-          {amount(count)}
-          {isWarning && <Hidden> switched on</Hidden>}
-        </span>
-      )}
-    </Link>
+    <div class={section === to.slice(1) ? 'nav-line within' : 'nav-line'}>
+      <Link to={to}>
+        {name}
+        {count > 0 && (
+          <span class={isWarning ? 'count badge warn' : 'count'}>
+            {amount(count)}
+            {isWarning && <Hidden> switched on</Hidden>}
+          </span>
+        )}
+      </Link>
+      {children}
+    </div>
   )
 }

@@ -39,6 +39,13 @@ export const filterQuery = computed(() => {
   return kept.size > 0 ? `?${kept}` : ''
 })
 
+/** The query of links from a row of the list: while the user chooses an item to compare, the key of the other one stays. */
+export const rowQuery = computed(() => {
+  const query = new URLSearchParams(filterQuery.value)
+  if (parameter('compare')) query.set('compare', parameter('compare'))
+  return query.size > 0 ? `?${query}` : ''
+})
+
 /** Changes a parameter of the address, without a history entry for each typed letter. */
 export function setParameter(name: string, value: string): void {
   const next = new URLSearchParams(parameters.value)
@@ -46,6 +53,12 @@ export function setParameter(name: string, value: string): void {
   else next.delete(name)
   const query = next.size > 0 ? `?${next}` : ''
   address.value = location.pathname + query
+  history.replaceState(null, '', address.value)
+}
+
+/** Changes the path of the open item, without a history entry. */
+export function replace(to: string): void {
+  address.value = to + location.search
   history.replaceState(null, '', address.value)
 }
 

@@ -5,6 +5,7 @@ import { describeAt } from '../../shared/issue.ts'
 import { ACTION_REQUESTS, type ActionName, type ActionRequest } from '../action-requests.ts'
 import { Problem } from '../problem.ts'
 import type { ActionResult } from '../protocol.ts'
+import { explainAttempts } from './attempts.ts'
 import { deliveryToCurl } from './curl.ts'
 import { deliveryRow, type Feed } from './feed.ts'
 import { prepareSeed } from './seed.ts'
@@ -35,16 +36,18 @@ type Actions = {
 const ACTIONS: Actions = {
   listUsers: ({ pid, find, limit }, { feed }) => feed.campaigns.list(pid, find, limit),
 
-  readUser: ({ pid, platform, account }, { feed }) =>
-    feed.campaigns.user(pid, platform, account) ?? fail('There is no such user.'),
+  readUser({ pid, platform, account }, { feed }) {
+    const user = feed.campaigns.user(pid, platform, account) ?? fail('There is no such user.')
+    return { ...user, progress: feed.progress.of(user.id) }
+  },
 
   readRequest: ({ key }, { feed }) => feed.request(key) ?? fail('This request is no longer stored.'),
 
-  readDelivery({ key }, { feed }) {
-    const delivery = feed.delivery(key) ?? fail('This delivery is no longer stored.')
-    const { body, signature, attempts, isTest } = delivery
+  readDelivery({ key }, context) {
+    const delivery = context.feed.delivery(key) ?? fail('This delivery is no longer stored.')
+    const { body, signature, isTest } = delivery
     return {
-      ...{ ...deliveryRow(delivery), body, attemptsMade: attempts },
+      ...{ ...deliveryRow(delivery), body, attemptsMade: explainAttempts(delivery, context) },
       ...(signature !== undefined && { signature }),
       // The signature of the Test tool's message is not known here.
       ...(!isTest && { curl: deliveryToCurl(delivery) }),
@@ -55,7 +58,7 @@ const ACTIONS: Actions = {
     const user = findUser(service, given)
     const { account, platform, pid } = user
     const values = { task: aid, 'user ID': account, platform, campaign: pid }
-    const action = { title: 'Task completed', subject: account, pid, values, at: clock.now() }
+    const action = { title: 'Task completed', subject: account, platform, pid, values, at: clock.now() }
     const messages = new Set<string>()
     let completed = false
     const unsubscribe = service.subscribe((event) => {
@@ -99,7 +102,7 @@ const ACTIONS: Actions = {
     const user = findUser(service, { pid: onlyCampaign, ...given })
     const at = clock.now()
     const result = await service.testWebhook({ ...user, hook_id, url })
-    feed.addTest(result, hook_id, url, at)
+    feed.addTest(result, hook_id, url, at, clock.now())
     return result
   },
 
@@ -153,8 +156,12 @@ const ACTIONS: Actions = {
     return null
   },
 
-  emptyList({ list }, { feed }) {
-    feed.empty(list)
+  findInBodies: ({ list, words }, { feed }) => words.map((word) => ({ word, keys: feed.findInBodies(list, word) })),
+
+  clearRows: ({ list, keys }, { feed }) => ({ cleared: feed.clear(list, keys) }),
+
+  restoreRows({ list }, { feed }) {
+    if (!feed.restore(list)) fail('The cleared rows are no longer stored.')
     return null
   },
 }

@@ -1,12 +1,14 @@
 import type { CampaignSeed, CampaignService, ChallengeSeed, EntrySnapshot } from 'campaign-client/testing'
 import { rankOf } from '../../shared/rank.ts'
-import type { CampaignView, ItemView, UserList, UserRow, UserView } from '../protocol.ts'
+import type { CampaignView, ItemView, UserList, UserRow } from '../protocol.ts'
 import { shorten } from './request-view.ts'
+
+type User = UserRow & EntrySnapshot
 
 /** The campaigns of a service and their users by rank. */
 export class Campaigns {
   readonly #service: CampaignService
-  #campaigns: readonly (Pick<CampaignView, 'pid' | 'name' | 'items'> & { readonly users: readonly UserView[] })[] = []
+  #campaigns: readonly (Pick<CampaignView, 'pid' | 'name' | 'items'> & { readonly users: readonly User[] })[] = []
   #isStale = true
 
   constructor(service: CampaignService) {
@@ -34,11 +36,19 @@ export class Campaigns {
     return { users: found.slice(0, limit).map(userRow), found: found.length }
   }
 
-  user(pid: string, platform: string, account: string): UserView | undefined {
-    return this.#usersOf(pid).find((user) => user.account === account && user.platform === platform)
+  /** Finds a user by one of their accounts, or by their wallet. `*` stands for any campaign or platform. */
+  user(pid: string, platform: string, name: string): User | undefined {
+    const wallet = name.toLowerCase()
+    const isNamed = (user: User) =>
+      user.profiles.some(
+        (profile) => profile.account === name && (platform === '*' || profile.platform === platform),
+      ) ||
+      (platform === '*' && user.wallet.toLowerCase() === wallet)
+    const campaigns = this.#read().filter((campaign) => pid === '*' || campaign.pid === pid)
+    return campaigns.flatMap(({ users }) => users.find(isNamed) ?? [])[0]
   }
 
-  #usersOf(pid: string): readonly UserView[] {
+  #usersOf(pid: string): readonly User[] {
     return this.#read().find((campaign) => campaign.pid === pid)?.users ?? []
   }
 
@@ -57,7 +67,7 @@ export class Campaigns {
   }
 }
 
-function ranked(entries: readonly EntrySnapshot[], items: readonly ItemView[]): readonly UserView[] {
+function ranked(entries: readonly EntrySnapshot[], items: readonly ItemView[]): readonly User[] {
   const tasks = new Set(items.filter(({ kind }) => kind === 'task').map(({ id }) => id))
   const totals = Float64Array.from(entries, ({ total }) => total).sort()
   const sorted = [...entries].sort((one, other) => other.total - one.total)
@@ -72,7 +82,7 @@ function ranked(entries: readonly EntrySnapshot[], items: readonly ItemView[]): 
   })
 }
 
-const userRow = (user: UserView): UserRow => {
+const userRow = (user: User): UserRow => {
   const { pid, account, platform, name, team, total, rank, isTied, completedTasks } = user
   return { pid, account, platform, name: shorten(name), team: shorten(team), total, rank, isTied, completedTasks }
 }

@@ -6,8 +6,10 @@ import type {
   ServiceEvent,
   TestWebhookResult,
 } from 'campaign-client/testing'
+import { isRecord } from '../../shared/type-checks.ts'
 import type { Changes, DeliveryRow, FaultView, RequestView, Setup } from '../protocol.ts'
 import { Campaigns } from './campaigns.ts'
+import { Progress } from './progress.ts'
 import { RecentRows } from './recent-rows.ts'
 import { requestRow, requestSize, requestView, shorten } from './request-view.ts'
 
@@ -21,12 +23,17 @@ export interface FeedOptions {
 }
 
 /** A delivery of the service, or a message of the Test tool in the same form. */
-type Delivery = Omit<DeliveryRecord, 'deliveryId'> & Pick<DeliveryRow, 'key' | 'cause' | 'isFromConsole' | 'isTest'>
+export type Delivery = Omit<DeliveryRecord, 'deliveryId'> &
+  Pick<DeliveryRow, 'key' | 'cause' | 'isFromConsole' | 'isTest'>
+
+type ListName = 'requests' | 'deliveries'
 
 /** An action of the console that the list of requests shows. */
 interface Action {
   readonly title: string
+  /** The user of the action. */
   readonly subject: string
+  readonly platform: string
   readonly pid: string
   readonly values: Readonly<Record<string, string>>
   readonly at: number
@@ -46,6 +53,7 @@ const MAX_FAILED = 1000
 /** Keeps the recent events of the service. The page polls it for the changes since a revision. */
 export class Feed {
   readonly campaigns: Campaigns
+  readonly progress: Progress
   readonly #options: FeedOptions
   readonly #unsubscribe: () => void
   readonly #requests = new RecentRows<RequestView>(requestSize)
@@ -68,6 +76,7 @@ export class Feed {
   constructor(options: FeedOptions) {
     this.#options = options
     this.campaigns = new Campaigns(options.service)
+    this.progress = new Progress(options.service)
     this.#unsubscribe = options.service.subscribe((event) => this.#record(event))
   }
 
@@ -112,11 +121,12 @@ export class Feed {
     }
   }
 
-  #addAction({ title, subject, pid, values, at }: Action): void {
+  #addAction({ title, subject, platform, pid, values, at }: Action): void {
     const key = `console-${++this.#actions}`
     const text = `console ${title} ${Object.values(values).join(' ')}`.toLowerCase()
     const query = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, [value]]))
-    const row = { key, at, isFromConsole: true, method: '', path: '', operation: title, subject, pid, text }
+    const user = { subject, user: subject, platform, pid }
+    const row = { key, at, isFromConsole: true, method: '', path: '', operation: title, ...user, text }
     this.#requests.set({ ...row, query, headers: {}, handled: true }, ++this.#revision)
     this.#setCause(key)
   }
@@ -130,26 +140,68 @@ export class Feed {
   }
 
   /** Adds a message of the Test tool to the deliveries. */
-  addTest({ Payload, Status, Success, Data }: TestWebhookResult, hook_id: string, url: string, at: number): void {
+  addTest(
+    { Payload, Status, Success, Data }: TestWebhookResult,
+    hook_id: string,
+    url: string,
+    at: number,
+    now: number,
+  ) {
     const key = `test-${++this.#actions}`
     const { id } = JSON.parse(Payload) as { id: string }
     const ok = Status >= 200 && Status < 300
-    const attempt = { at, ok, ...(Success ? { status: Status, response: Data } : { error: Data }) }
+    const attempt = {
+      at,
+      ok,
+      durationMs: now - at,
+      ...(Success ? { status: Status, response: Data } : { error: Data }),
+    }
     const state = ok ? 'delivered' : 'undelivered'
     const delivery = { key, id, at, hook_id, url, body: Payload, state, attempts: [attempt] } as const
     this.#deliveries.set({ ...delivery, isFromConsole: true, isTest: true }, ++this.#revision)
   }
 
-  /** Removes the rows of a list, except for deliveries that are not finished. The page then loads all rows again. */
-  empty(list: 'requests' | 'deliveries'): void {
-    if (list === 'requests') this.#requests.clear()
-    else this.#deliveries.clear(({ state }) => state === 'pending')
+  /** Returns the keys of the rows whose bodies contain a word, in upper or lower case. */
+  findInBodies(list: ListName, word: string): readonly string[] {
+    const pattern = new RegExp(word.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'), 'i')
+    const contains = (texts: readonly (string | undefined)[]) => texts.some((text) => text && pattern.test(text))
+    const found =
+      list === 'requests'
+        ? this.#requests.values().filter(({ body, response }) => contains([body?.text, response?.body.text]))
+        : this.#deliveries
+            .values()
+            .filter(({ body, attempts }) =>
+              contains([body, ...attempts.flatMap(({ response, error }) => [response, error])]),
+            )
+    return found.map(({ key }) => key)
+  }
+
+  /** Removes rows, except for deliveries that are not finished. Returns how many. The page then loads all rows again. */
+  clear(list: ListName, keys: readonly string[]): number {
+    const cleared =
+      list === 'requests'
+        ? this.#requests.remove(keys)
+        : this.#deliveries.remove(keys.filter((key) => this.#deliveries.get(key)?.state !== 'pending'))
+    this.#resetPage()
+    return cleared
+  }
+
+  /** Puts the rows back that `clear` removed last. Returns whether they were still stored. */
+  restore(list: ListName): boolean {
+    const isRestored = (list === 'requests' ? this.#requests : this.#deliveries).restore()
+    this.#resetPage()
+    return isRestored
+  }
+
+  #resetPage(): void {
     this.#resetAt = ++this.#revision
     this.#stateChangedAt = this.#revision
   }
 
   close(): void {
     this.#unsubscribe()
+    this.#requests.clear()
+    this.#deliveries.clear()
   }
 
   #record(event: ServiceEvent): void {
@@ -162,7 +214,11 @@ export class Feed {
       case 'delivery_changed':
         this.#setDelivery(event.delivery)
         return
+      case 'state_changed':
+        this.progress.add(event.at, event.changed.entries)
+        break
       case 'reset':
+        this.progress.reset()
         this.#failed.clear()
         this.#newDeliveries.length = 0
         this.#requests.clear()
@@ -218,18 +274,22 @@ export function deliveryRow({ body, signature, attempts, ...delivery }: Delivery
     ...delivery,
     ...subjectOf(body),
     attempts: attempts.length,
+    failures: attempts.filter(({ ok }) => !ok).length,
+    statuses: [...new Set(attempts.map(({ status }) => String(status ?? 'none')))],
     ...(lastStatus !== undefined && { lastStatus }),
     ...(fault !== undefined && { fault }),
   }
 }
 
-/** Returns the type and the user of a message, with defaults for a payload without them. */
-function subjectOf(body: string): { type: string; user: string } {
-  const { scope, user, event } = JSON.parse(body)
-  const type: unknown = typeof event === 'object' && event !== null ? event.type : undefined
+/** Returns the type, user and campaign of a message, with defaults for a payload without them. */
+function subjectOf(body: string): Pick<DeliveryRow, 'type' | 'user' | 'pid'> {
+  const { scope, user, event, campaign } = JSON.parse(body)
+  const type: unknown = isRecord(event) ? event.type : undefined
+  const pid: unknown = isRecord(campaign) ? campaign.id : undefined
   return {
     type: typeof type === 'string' ? shorten(type) : typeof scope === 'string' ? shorten(scope) : 'message',
     user: typeof user === 'string' ? shorten(user) : '',
+    pid: typeof pid === 'string' ? shorten(pid) : '',
   }
 }
 

@@ -9,17 +9,21 @@ const MAX_SEARCHED_LENGTH = 1000
 const MAX_RESPONSE_BYTES = 256_000
 
 /** Fields that name the subject of a request. The page shows the first field that is present. */
-const SUBJECTS = ['account', 'address', 'code', 'referral', 'url']
+const USERS = ['account', 'address']
+const SUBJECTS = [...USERS, 'code', 'referral', 'url']
 
 /** Returns a request and its response as the page shows them. */
 export function requestView({ request, response }: Pick<RequestAnsweredEvent, 'request' | 'response'>): RequestView {
   const { id, at, method, path, operation, status, reason, fault, query, headers, handled } = request
   const { bodyText: text, bodySize: bytes, isBodyCut: isCut } = request
   const values = argumentsOf(request)
+  const firstOf = (names: readonly string[]) => names.map((name) => values[name]).find((value) => value !== undefined)
+  const user = firstOf(USERS)
   const searched = [method, path, operation, status ?? 'no response', reason, fault, ...Object.values(values)]
   return {
     ...{ key: String(id), at, method, path: shorten(path), query, headers, handled },
-    subject: SUBJECTS.map((name) => values[name]).find((value) => value !== undefined) ?? '',
+    subject: firstOf(SUBJECTS) ?? '',
+    ...(user !== undefined && { user, ...(values.platform !== undefined && { platform: values.platform }) }),
     pid: values.pid ?? '',
     text: searched.join(' ').slice(0, MAX_SEARCHED_LENGTH).toLowerCase(),
     ...(operation !== undefined && { operation }),

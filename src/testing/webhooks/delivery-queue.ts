@@ -51,8 +51,8 @@ export class DeliveryQueue {
   readonly #faults: FaultQueue
   readonly #events: EventListeners
   readonly #deliveries = new Map<string, Delivery>()
-  /** Ended deliveries, in the order in which they ended. */
-  readonly #ended = new Set<Delivery>()
+  /** Ended deliveries and their sizes, in the order in which they ended. */
+  readonly #ended = new Map<Delivery, number>()
   #endedSize = 0
   /** How many deliveries were discarded because of the limits, since the last `clear`. */
   discarded = 0
@@ -236,15 +236,16 @@ export class DeliveryQueue {
 
   #end(delivery: Delivery, state: 'delivered' | 'undelivered' | 'dropped'): void {
     delivery.state = state
+    const size = delivery.body.length + JSON.stringify(delivery.attempts).length
     // The last attempt may succeed after its delivery was dropped. Count the size once.
-    if (!this.#ended.has(delivery)) this.#endedSize += delivery.body.length
-    this.#ended.add(delivery)
+    this.#endedSize += size - (this.#ended.get(delivery) ?? 0)
+    this.#ended.set(delivery, size)
     this.#reportChange(delivery)
-    for (const oldest of this.#ended) {
+    for (const [oldest, oldestSize] of this.#ended) {
       if (this.#ended.size <= MAX_ENDED && this.#endedSize <= MAX_ENDED_SIZE) return
       this.#ended.delete(oldest)
       this.#deliveries.delete(oldest.deliveryId)
-      this.#endedSize -= oldest.body.length
+      this.#endedSize -= oldestSize
       this.discarded++
     }
   }

@@ -7,8 +7,12 @@ export type Deliver = (request: Request) => Response | PromiseLike<Response>
 export interface PostResult {
   /** Whether the response had a status from 200 to 299. */
   readonly ok: boolean
+  /** Time until the end of the response or until the failure, in milliseconds, by the service's clock. */
+  readonly durationMs: number
   /** The status of the response; absent when there was no response. */
   readonly status?: number
+  /** The headers of the response, with names in lower case, without cookies: at most about 4 kB. */
+  readonly headers?: Readonly<Record<string, string>>
   /** The first kilobyte of the response, as text. */
   readonly response?: string
   /** Why there was no response. */
@@ -28,6 +32,7 @@ export interface PostSettings {
 }
 
 const SNIPPET_BYTES = 1024
+const MAX_HEADERS_LENGTH = 4096
 
 /**
  * Posts a message once. Never rejects: failures are results.
@@ -40,6 +45,8 @@ export async function postMessage(
   controller: AbortController = new AbortController(),
 ): Promise<PostResult> {
   const { signal } = controller
+  const startedAt = clock.now()
+  const durationMs = () => clock.now() - startedAt
   const timer = clock.setTimeout(
     () => controller.abort(new Error(`no complete response within ${timeoutMs} ms`)),
     timeoutMs,
@@ -60,12 +67,24 @@ export async function postMessage(
     })
     const response = await Promise.race([(async () => deliver(request))(), aborted])
     const snippet = await readSnippet(response, aborted)
-    return { ok: response.ok, status: response.status, response: snippet }
+    const { ok, status } = response
+    return { ok, durationMs: durationMs(), status, headers: keptHeaders(response.headers), response: snippet }
   } catch (error) {
-    return { ok: false, error: describeFailure(error) }
+    return { ok: false, durationMs: durationMs(), error: describeFailure(error) }
   } finally {
     clock.clearTimeout(timer)
   }
+}
+
+/** Returns the first headers of a response, without cookies. */
+function keptHeaders(headers: Headers): Readonly<Record<string, string>> {
+  let length = 0
+  const kept = [...headers].filter(([name, value]) => {
+    if (name === 'set-cookie') return false
+    length += name.length + value.length
+    return length <= MAX_HEADERS_LENGTH
+  })
+  return Object.fromEntries(kept)
 }
 
 /** Returns the first kilobyte of the response, or less if the body is truncated. */

@@ -19,7 +19,10 @@ describe('retries', () => {
     const delivery = only(service.deliveries)
     expect(delivery).toMatchObject({ state: 'undelivered', attempts: { length: 5 } })
     expect(delivery).not.toHaveProperty('nextAttemptAt')
-    expect(delivery.attempts[4]).toEqual({ at: 395_000, ok: false, status: 503, response: 'down' })
+    expect(delivery.attempts[4]).toEqual({
+      ...{ at: 395_000, ok: false, durationMs: 0, status: 503, response: 'down' },
+      headers: { 'content-type': 'text/plain;charset=UTF-8' },
+    })
     expect(new Set(received.map(({ body, signature }) => `${body}${signature}`)).size, 'all attempts are equal').toBe(1)
     await clock.advance(3_600_000)
     expect(received).toHaveLength(5)
@@ -71,7 +74,9 @@ describe('retries', () => {
     service.registerWebhook({ url: HOOK })
     service.emit(emitFollow)
     await service.settle()
-    expect(only(service.deliveries).attempts).toEqual([{ at: 0, ok: false, error: 'fetch failed: ECONNREFUSED' }])
+    expect(only(service.deliveries).attempts).toEqual([
+      { at: 0, ok: false, durationMs: 0, error: 'fetch failed: ECONNREFUSED' },
+    ])
   })
 
   test('follow 5 s after the timeout of an endpoint that does not respond', async () => {
@@ -87,7 +92,7 @@ describe('retries', () => {
     await clock.advance(1)
     await service.settle()
     expect(only(service.deliveries).attempts).toEqual([
-      { at: 0, ok: false, error: 'no complete response within 10000 ms' },
+      { at: 0, ok: false, durationMs: 10_000, error: 'no complete response within 10000 ms' },
     ])
     await clock.advance(5_000)
     await service.settle()

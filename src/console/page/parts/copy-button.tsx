@@ -10,7 +10,7 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
       setCopied(true)
       setTimeout(() => setCopied(false), 1500)
     } catch {
-      notify('The browser does not allow copying here. Select the text and copy it.', true)
+      notify('The browser does not allow copying here. Select the text and copy it.', { isError: true })
     }
   }
   return (

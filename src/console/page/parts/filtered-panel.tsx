@@ -1,23 +1,29 @@
 import type { ComponentChildren } from 'preact'
-import { perform, run } from '../actions.ts'
+import { useMemo } from 'preact/hooks'
+import { perform, run, useAction } from '../actions.ts'
 import type { LiveList } from '../live.ts'
-import { parameter, setParameter } from '../route.ts'
+import { openItem, parameter, setParameter } from '../route.ts'
+import { isFound, parseSearch, type Searched } from '../search.ts'
+import { ConfirmButton } from './confirm-button.tsx'
 import { Empty, Panel } from './panel.tsx'
 import { SearchField } from './search-field.tsx'
-import { amount } from './text.tsx'
+import { amount, count } from './text.tsx'
 
 /** A button that filters a list: its value in the address, its label, and the rows that it shows. */
 export type Chip<Row> = readonly [value: string, label: string, matches: (row: Row) => boolean]
 
 interface FilteredPanelProps<Row> {
   readonly title: string
-  /** Name of the list on the server. */
+  /** Name of the list on the server, and of one of its rows. */
   readonly name: 'requests' | 'deliveries'
+  readonly noun: string
   /** Label of the filter. */
   readonly label: string
   readonly list: LiveList<Row>
-  /** Returns the text that the filter searches, in lower case. */
-  readonly textOf: (row: Row) => string
+  /** Returns the parts of a row that a search looks at. */
+  readonly searched: (row: Row) => Omit<Searched, 'key'>
+  /** Returns the path of the item that a row opens. */
+  readonly linkTo: (row: Row) => string
   readonly chips: readonly Chip<Row>[]
   /** Shown when the list has no rows. */
   readonly empty: string
@@ -25,24 +31,33 @@ interface FilteredPanelProps<Row> {
   readonly children: (rows: readonly Row[]) => ComponentChildren
 }
 
-/** A list with filters, which are kept in the address. */
-export function FilteredPanel<Row>({
-  title,
-  name,
-  label,
-  list,
-  textOf,
-  chips,
-  empty,
-  children,
-}: FilteredPanelProps<Row>) {
-  const find = parameter('find').trim().toLowerCase()
-  const found = list.rows.filter((row) => textOf(row).includes(find))
+/** A list with filters, which are kept in the address. The row of the open item is always shown. */
+export function FilteredPanel<Row extends { readonly key: string }>(props: FilteredPanelProps<Row>) {
+  const { title, name, noun, label, list, searched, linkTo, chips, empty, children } = props
+  const find = parameter('find')
+  const search = useMemo(() => parseSearch(find), [find])
+  const { words } = search
+  const { value } = useAction('findInBodies', words.length > 0 ? { list: name, words } : undefined, list)
+  const inBodies = useMemo(() => new Map(value?.map(({ word, keys }) => [word, new Set(keys)])), [value])
+  const found = useMemo(
+    () => list.rows.filter((row) => isFound({ key: row.key, ...searched(row) }, search, inBodies)),
+    [list, search, inBodies],
+  )
   const all: Chip<Row> = ['', 'All', () => true]
   const chosen = chips.find(([value]) => value === parameter('show')) ?? all
-  const shown = found.filter(chosen[2])
+  const matching = new Set(found.filter(chosen[2]))
+  const shown = list.rows.filter((row) => matching.has(row) || linkTo(row) === openItem.value)
+  const compared = openItem.value === undefined && list.rows.find(({ key }) => key === parameter('compare'))
   const filters = (
     <>
+      {compared && (
+        <p class="callout">
+          Choose the {noun} to compare with <strong>{searched(compared).operation}</strong>.{' '}
+          <button type="button" class="quiet" onClick={() => setParameter('compare', '')}>
+            Cancel
+          </button>
+        </p>
+      )}
       <SearchField label={label} />
       <fieldset class="chips" aria-label="Show">
         {[all, ...chips].map(([value, text, matches]) => {
@@ -63,20 +78,41 @@ export function FilteredPanel<Row>({
       </fieldset>
     </>
   )
-  const clear = list.rows.length > 0 && (
-    <button
-      type="button"
-      class="small"
-      aria-label={`Clear the ${name}`}
-      onClick={() =>
-        run(() => perform('emptyList', { list: name }), 'The list was cleared. Retries that wait and the state stay.')
+  const keys = [...matching].map(({ key }) => key)
+  const clear = () =>
+    run(
+      () => perform('clearRows', { list: name, keys }),
+      ({ cleared }) => ({
+        text: `${count(cleared, noun)} cleared. Retries that wait and the state stay.`,
+        next: { label: 'Undo', onClick: () => run(() => perform('restoreRows', { list: name }), 'The rows are back.') },
+      }),
+    )
+  const isWhole = matching.size === list.rows.length
+  return (
+    <Panel
+      title={title}
+      filters={filters}
+      tools={
+        matching.size > 0 && (
+          <ConfirmButton
+            label="Clear"
+            name={`Clear the ${name}`}
+            class="small"
+            question={
+              isWhole
+                ? `Clear all ${amount(keys.length)} rows?`
+                : `Clear the ${amount(keys.length)} rows of this filter?`
+            }
+            yes="Clear"
+            no="Keep"
+            onConfirm={clear}
+          >
+            {isWhole ? 'The list will be empty.' : `The other ${amount(list.rows.length - keys.length)} rows stay.`} You
+            can undo this for ten seconds.
+          </ConfirmButton>
+        )
       }
     >
-      Clear
-    </button>
-  )
-  return (
-    <Panel title={title} filters={filters} tools={clear}>
       {shown.length > 0 ? (
         children(shown)
       ) : (

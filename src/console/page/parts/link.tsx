@@ -1,5 +1,6 @@
-import type { ComponentChildren } from 'preact'
-import { filterQuery, go, path } from '../route.ts'
+import { type ComponentChildren, createContext } from 'preact'
+import { useContext } from 'preact/hooks'
+import { filterQuery, go, path, rowQuery } from '../route.ts'
 
 interface LinkProps {
   /** A path of the console, with or without a query. */
@@ -11,15 +12,22 @@ interface LinkProps {
   readonly label?: string | undefined
 }
 
+/** Within a table: whether the row is its tab stop. */
+export const IsTabStop = createContext<boolean | undefined>(undefined)
+
 /** A link within the console. A modifier key opens it in another tab or window. */
 export function Link({ to, keepsFilters = false, children, label, class: className }: LinkProps) {
-  const target = keepsFilters ? to + filterQuery.value : to
+  const isTabStop = useContext(IsTabStop)
+  const query = isTabStop === undefined ? filterQuery : rowQuery
+  const target = keepsFilters ? to + query.value : to
   return (
     <a
       href={target}
       data-to={to}
       class={className}
       aria-label={label}
+      // A table is one tab stop: the link that opens its current row.
+      tabIndex={isTabStop === undefined ? undefined : isTabStop && className?.includes('opens') ? 0 : -1}
       aria-current={path.value === to ? 'page' : undefined}
       onClick={(event) => {
         if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId } from 'preact/hooks'
-import { itemTitle } from '../route.ts'
+import { filterQuery, itemTitle } from '../route.ts'
 import { Link } from './link.tsx'
 import { Text } from './text.tsx'
 
@@ -55,6 +55,17 @@ export function Item({ title, back, tools, children }: ItemProps) {
     <Panel title={title} tools={[tools, close]}>
       {children}
     </Panel>
+  )
+}
+
+/** A link that lets the user choose the item to compare with this one. */
+export const CompareLink = ({ back, itemKey }: { back: string; itemKey: string }) => {
+  const query = new URLSearchParams(filterQuery.value)
+  query.set('compare', itemKey)
+  return (
+    <Link to={`${back}?${query}`} class="button small">
+      Compare
+    </Link>
   )
 }
 

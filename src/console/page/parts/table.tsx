@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { filterQuery, go, latestItem, path } from '../route.ts'
+import { go, latestItem, path, rowQuery } from '../route.ts'
+import { IsTabStop } from './link.tsx'
 
 /** The columns of a table by the class of their cells. */
 export type Columns<Row> = Readonly<
@@ -50,6 +51,7 @@ export function Table<Row>({ class: name, columns, rows, linkTo, rowClass }: Tab
     }
   }, [rows.length])
   const rememberPlace = useSteadyRow(body, rows, linkTo, height)
+  const { tabStop, onKeyDown, onFocus } = useArrowKeys(body, rows, linkTo, height)
   const entries = Object.entries(columns)
   return (
     <table class={name} aria-rowcount={rows.length + 1}>
@@ -62,7 +64,7 @@ export function Table<Row>({ class: name, columns, rows, linkTo, rowClass }: Tab
           ))}
         </tr>
       </thead>
-      <tbody ref={body}>
+      <tbody ref={body} onKeyDown={onKeyDown}>
         <Gap height={Math.min(from, rows.length) * height} />
         {rows.slice(from, to).map((row, offset) => {
           const index = from + offset
@@ -75,12 +77,15 @@ export function Table<Row>({ class: name, columns, rows, linkTo, rowClass }: Tab
               aria-rowindex={index + 2}
               onClickCapture={({ currentTarget }) => rememberPlace(target, currentTarget)}
               onClick={(event) => openRow(event, target)}
+              onFocusCapture={() => onFocus(target)}
             >
-              {entries.map(([column, [, cell]]) => (
-                <td key={column} class={column}>
-                  {cell(row, above)}
-                </td>
-              ))}
+              <IsTabStop.Provider value={tabStop === undefined ? offset === 0 : index === tabStop}>
+                {entries.map(([column, [, cell]]) => (
+                  <td key={column} class={column}>
+                    {cell(row, above)}
+                  </td>
+                ))}
+              </IsTabStop.Provider>
             </tr>
           )
         })}
@@ -90,11 +95,57 @@ export function Table<Row>({ class: name, columns, rows, linkTo, rowClass }: Tab
   )
 }
 
+/** How far each key moves the focus in a table. */
+const STEPS: Readonly<Record<string, number>> = {
+  ...{ ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 },
+  ...{ PageDown: 10, PageUp: -10, Home: -Infinity, End: Infinity },
+}
+
+/** Moves the focus between the rows by keys. The focused row, or else the open one, is the only tab stop of the table. */
+function useArrowKeys<Row>(
+  body: { readonly current: HTMLElement | null },
+  rows: readonly Row[],
+  linkTo: (row: Row) => string,
+  height: number,
+) {
+  const [current, setCurrent] = useState<string>()
+  const wanted = useRef<string>(undefined)
+  const indexOf = (to: string | undefined) => (to === undefined ? -1 : rows.findIndex((row) => linkTo(row) === to))
+  const index = [indexOf(current), indexOf(latestItem.value)].find((each) => each >= 0)
+  // A row out of sight is rendered only after the list has scrolled to it.
+  useEffect(() => {
+    const link = wanted.current && body.current?.querySelector<HTMLElement>(`[data-to="${CSS.escape(wanted.current)}"]`)
+    if (!link) return
+    wanted.current = undefined
+    link.focus({ preventScroll: true })
+  })
+  return {
+    tabStop: index,
+    onFocus: setCurrent,
+    onKeyDown(event: KeyboardEvent) {
+      const step = STEPS[event.key]
+      if (step === undefined || event.metaKey || event.ctrlKey || event.altKey) return
+      event.preventDefault()
+      const next = Math.max(0, Math.min((index ?? -1) + step, rows.length - 1))
+      const row = rows[next]
+      const scroller = body.current?.closest('.list')
+      if (row === undefined || !body.current || !scroller) return
+      wanted.current = linkTo(row)
+      setCurrent(wanted.current)
+      const { top, bottom } = scroller.getBoundingClientRect()
+      const place = body.current.getBoundingClientRect().top + next * height
+      // The head covers the first row in view.
+      const [above, below] = [place - top - 2 * height, place + 2 * height - bottom]
+      if (above < 0 || below > 0) scroller.scrollTop += above < 0 ? above : below
+    },
+  }
+}
+
 /** Opens a row that is clicked outside its link. Selecting text in the row does not open it. */
 function openRow({ target, metaKey, ctrlKey, shiftKey }: MouseEvent, to: string): void {
   const isHandled = target instanceof Element && target.closest('a, button') !== null
   if (isHandled || metaKey || ctrlKey || shiftKey || getSelection()?.toString()) return
-  go(to + filterQuery.value)
+  go(to + rowQuery.value)
 }
 
 /**

@@ -85,8 +85,9 @@ export function duration(ms: number): string {
 export const amount = (value: number): string =>
   value.toLocaleString('en-US', { maximumFractionDigits: 2 }).replaceAll(',', '\u202f')
 
-/** Formats a number with its noun: `1 task`, `2 tasks`. */
-export const count = (value: number, noun: string): string => `${amount(value)} ${noun}${value === 1 ? '' : 's'}`
+/** Formats a number with its noun: `1 task`, `2 tasks`, `2 deliveries`. */
+export const count = (value: number, noun: string): string =>
+  `${amount(value)} ${value === 1 ? noun : `${noun}s`.replace(/ys$/, 'ies')}`
 
 /** Formats a size in bytes: `812 B`, `4.2 kB`, `1 MB`. */
 export function size(bytes: number): string {

@@ -3,16 +3,18 @@ import { useState } from 'preact/hooks'
 import { DELIVERY_FAULT_KINDS, FAULT_KINDS } from '../../fault-kinds.ts'
 import type { ActionRequest, FaultView } from '../../protocol.ts'
 import { notify, perform, run } from '../actions.ts'
-import { refresh, requests, service } from '../live.ts'
+import { deliveries, refresh, requests, service } from '../live.ts'
 import { Badge } from '../parts/badge.tsx'
 import { Form, SelectField, TextField } from '../parts/form.tsx'
 import { Empty, Panel } from '../parts/panel.tsx'
 import { Text } from '../parts/text.tsx'
 import { RequestTable } from './requests.tsx'
+import { DeliveryTable } from './webhooks/deliveries.tsx'
 
 /** The faults that are switched on, and a form that switches another one on. */
 export function Faults() {
   const affected = requests.value.rows.filter(({ fault }) => fault !== undefined)
+  const affectedDeliveries = deliveries.value.rows.filter(({ fault }) => fault !== undefined)
   return (
     <>
       <Panel title="Faults">
@@ -23,6 +25,13 @@ export function Faults() {
           ))}
         </ul>
         <FaultForm />
+      </Panel>
+      <Panel title="Affected deliveries">
+        {affectedDeliveries.length === 0 ? (
+          <Empty>No fault has affected a delivery yet.</Empty>
+        ) : (
+          <DeliveryTable rows={affectedDeliveries} />
+        )}
       </Panel>
       <Panel title="Affected calls">
         {affected.length === 0 ? <Empty>No fault has affected a call yet.</Empty> : <RequestTable rows={affected} />}

@@ -1,12 +1,13 @@
 import { FAULT_KINDS } from '../../fault-kinds.ts'
 import { useAction } from '../actions.ts'
 import { deliveries, requests } from '../live.ts'
-import { Badge, toneOf } from '../parts/badge.tsx'
+import { Badge, StatusBadge } from '../parts/badge.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { Body, Code, Json } from '../parts/json.tsx'
-import { Link } from '../parts/link.tsx'
-import { AbsentItem, Facts, Item } from '../parts/panel.tsx'
+import { Line, Lines } from '../parts/lines.tsx'
+import { AbsentItem, CompareLink, Facts, Item } from '../parts/panel.tsx'
 import { OneLine, Text, Time } from '../parts/text.tsx'
+import { UserLink } from '../parts/user-link.tsx'
 import { linkTo, titleOf } from './requests.tsx'
 import { DeliveryLines } from './webhooks/deliveries.tsx'
 
@@ -22,14 +23,21 @@ export function Request({ requestKey: key }: { requestKey: string }) {
     <Item
       title={titleOf(request)}
       back="/requests"
-      tools={curl !== undefined && <CopyButton text={curl} label="Copy as curl" />}
+      tools={
+        <>
+          {curl !== undefined && <CopyButton text={curl} label="Copy as curl" />}
+          <CompareLink back="/requests" itemKey={key} />
+        </>
+      }
     >
       <p class="line">
-        {isFromConsole ? <Badge>console</Badge> : <Badge tone={toneOf(status)}>{status ?? 'no response'}</Badge>}
+        {isFromConsole ? <Badge>console</Badge> : <StatusBadge status={status} none="no response" />}
         <code class="one-line">
           <OneLine>{`${method} ${path}`}</OneLine>
         </code>
         <span class="muted">
+          <UserLink {...request} />
+          {request.user && ' · '}
           <Time ms={request.at} />
           {request.durationMs !== undefined && ` · ${request.durationMs} ms`}
         </span>
@@ -47,22 +55,15 @@ export function Request({ requestKey: key }: { requestKey: string }) {
         </p>
       )}
       {attempts.length > 1 && (
-        <>
-          <h3 class="minor">Attempts: the same request, sent again after a failure</h3>
-          <ol class="rows">
-            {attempts.map((each) => (
-              <li class="row" key={each.key}>
-                <Badge tone={toneOf(each.status)}>{each.status ?? 'none'}</Badge>
-                <Link to={linkTo(each)} keepsFilters>
-                  Attempt {each.attempt ?? 1}
-                </Link>
-                <span class="muted">
-                  <Time ms={each.at} />
-                </span>
-              </li>
-            ))}
-          </ol>
-        </>
+        <Lines title="Attempts: the same request, sent again after a failure">
+          {attempts.map((each) => (
+            <Line
+              key={each.key}
+              badge={<StatusBadge status={each.status} />}
+              {...{ to: linkTo(each), name: `Attempt ${each.attempt ?? 1}`, at: each.at, keepsFilters: true }}
+            />
+          ))}
+        </Lines>
       )}
       <DeliveryLines title="Messages that followed" rows={deliveries.value.rows.filter(({ cause }) => cause === key)} />
       {Object.keys(query).length > 0 && (

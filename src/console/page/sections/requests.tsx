@@ -1,11 +1,13 @@
+import { computed } from '@preact/signals'
 import { FAULT_KINDS } from '../../fault-kinds.ts'
 import type { RequestRow } from '../../protocol.ts'
 import { requests } from '../live.ts'
-import { Badge, toneOf } from '../parts/badge.tsx'
+import { Badge, StatusBadge } from '../parts/badge.tsx'
 import { type Chip, FilteredPanel } from '../parts/filtered-panel.tsx'
 import { Link } from '../parts/link.tsx'
 import { type Columns, Table } from '../parts/table.tsx'
 import { isOtherDay, Name, Text, Time } from '../parts/text.tsx'
+import { UserLink } from '../parts/user-link.tsx'
 import { pathOf } from '../route.ts'
 
 const hasStatus = (first: number) => (row: RequestRow) => Math.floor((row.status ?? 0) / 100) === first
@@ -25,9 +27,11 @@ export const Requests = () => (
   <FilteredPanel
     title="Requests"
     name="requests"
-    label="Filter by operation, argument or reason"
+    noun="request"
+    label="Search requests"
     list={requests.value}
-    textOf={({ text }) => text}
+    searched={searched}
+    linkTo={linkTo}
     chips={CHIPS}
     empty="No requests yet. Calls from your code appear here."
   >
@@ -35,12 +39,27 @@ export const Requests = () => (
   </FilteredPanel>
 )
 
+/** Whether a call of your code had no success. */
+export const hasFailed = ({ status, isFromConsole }: RequestRow): boolean =>
+  !isFromConsole && (status === undefined || status >= 400)
+
+/** The keys of the calls that were sent again. */
+const retried = computed(() => new Set(requests.value.rows.flatMap(({ firstKey }) => firstKey ?? [])))
+
+const searched = (row: RequestRow) => ({
+  text: row.text,
+  statuses: row.isFromConsole ? [] : [String(row.status ?? 'none')],
+  user: row.user ?? '',
+  operation: titleOf(row),
+  isFailed: hasFailed(row),
+  isRetried: row.attempt !== undefined || retried.value.has(row.key),
+})
+
 const COLUMNS: Columns<RequestRow> = {
   at: ['Time', ({ at }) => <Time ms={at} />],
   status: [
     'Status',
-    ({ status, isFromConsole }) =>
-      isFromConsole ? <Badge tone="good">done</Badge> : <Badge tone={toneOf(status)}>{status ?? 'none'}</Badge>,
+    ({ status, isFromConsole }) => (isFromConsole ? <Badge tone="good">done</Badge> : <StatusBadge status={status} />),
   ],
   operation: [
     'Operation',
@@ -55,9 +74,9 @@ const COLUMNS: Columns<RequestRow> = {
   ],
   subject: [
     'Subject',
-    ({ subject, pid }) => (
+    ({ subject, user, platform, pid }) => (
       <span title={subject}>
-        {subject !== '' && <Name>{subject}</Name>}
+        {user === undefined ? subject !== '' && <Name>{subject}</Name> : <UserLink {...{ user, platform, pid }} />}
         {pid !== '' && (
           <span class="muted pid">
             {subject !== '' && ' · '}

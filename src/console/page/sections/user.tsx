@@ -1,12 +1,15 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
-import type { ItemView, UserView } from '../../protocol.ts'
+import type { ActionResult, ItemView, UserView } from '../../protocol.ts'
 import { keepFocus, perform, run, useAction } from '../actions.ts'
-import { service } from '../live.ts'
+import { deliveries, service } from '../live.ts'
 import { Badge } from '../parts/badge.tsx'
 import { ItemsByKind } from '../parts/items-by-kind.tsx'
 import { AbsentItem, Facts, Item } from '../parts/panel.tsx'
 import { amount, count, Text } from '../parts/text.tsx'
+import { pathOf, replace } from '../route.ts'
+import { Story } from './story.tsx'
+import { linkTo } from './webhooks/deliveries.tsx'
 
 interface UserProps {
   readonly pid: string
@@ -19,7 +22,11 @@ export function User(props: UserProps) {
   const { value: user, error } = useAction('readUser', props, service.value)
   // The button of a completed task goes once the user has been read again.
   useEffect(keepFocus, [user])
-  const campaign = service.value.campaigns.find(({ pid }) => pid === props.pid)
+  // A link may know only a part of the user's address.
+  useEffect(() => {
+    if (user) replace(pathOf('users', user.pid, user.platform, user.account))
+  }, [user?.id])
+  const campaign = service.value.campaigns.find(({ pid }) => pid === user?.pid)
   if (!user || !campaign) return <AbsentItem title={props.account} back="/users" error={error} />
   const isDone = ({ id }: Pick<ItemView, 'id'>) => user.completed.includes(id)
   const missing = (item: ItemView) => (isDone(item) ? [] : item.deps.filter((id) => !isDone({ id })))
@@ -36,6 +43,7 @@ export function User(props: UserProps) {
         <Figure name="Content">{amount(user.ugc_xp)}</Figure>
         <Figure name="Multiplier">× {user.xp_mul}</Figure>
       </dl>
+      <Story user={user} />
       <ItemsByKind
         items={campaign.items}
         notes={({ isOptional, isRecurring, actions }) => [
@@ -84,12 +92,17 @@ const Figure = ({ name, children }: { name: string; children: ComponentChildren 
 function CompleteButton({ task, user, isDisabled }: { task: ItemView; user: UserView; isDisabled: boolean }) {
   const { pid, account, platform } = user
   const complete = () => perform('completeTask', { pid, account, platform, aid: task.id })
+  const done = ({ messages }: ActionResult<'completeTask'>) => {
+    const text = `${task.name} was completed.`
+    const delivery = deliveries.value.rows.find(({ id }) => messages.includes(id))
+    return delivery ? { text, next: { label: 'Open the message', to: linkTo(delivery) } } : { text }
+  }
   return (
     <button
       type="button"
       class="small"
       disabled={isDisabled}
-      onClick={() => run(complete, `${task.name} was completed.`)}
+      onClick={() => run(complete, done)}
       aria-label={`Complete ${task.id}`}
     >
       Complete

@@ -1,53 +1,82 @@
-import type { DeliveryAttempt } from 'campaign-client/testing'
+import type { ComponentChildren } from 'preact'
 import { DELIVERY_FAULT_KINDS } from '../../../fault-kinds.ts'
-import type { DeliveryRow } from '../../../protocol.ts'
+import type { AttemptView, DeliveryRow } from '../../../protocol.ts'
 import { serviceTime } from '../../live.ts'
 import { Badge } from '../../parts/badge.tsx'
-import { duration, Text, Time } from '../../parts/text.tsx'
+import { Content, Json } from '../../parts/json.tsx'
+import { amount, duration, Text, Time } from '../../parts/text.tsx'
 
 const NAMES = ['First attempt', '1st retry', '2nd retry', '3rd retry', '4th retry'] as const
 
 /** The attempts of a delivery that were made, and the next one. */
-export const Attempts = ({ delivery, made }: { delivery: DeliveryRow; made: readonly DeliveryAttempt[] }) => (
+export const Attempts = ({ delivery, made }: { delivery: DeliveryRow; made: readonly AttemptView[] }) => (
   <ol class="timeline" aria-label="Attempts">
     {made.map((attempt, index) => (
       <li key={NAMES[index]} class={attempt.ok ? 'good' : 'bad'}>
-        <div class="when">
-          <strong>{NAMES[index]}</strong>
-          <span class="muted">
-            <Time ms={attempt.at} />
-          </span>
-          {attempt.fault && <Badge tone="busy">{`fault: ${DELIVERY_FAULT_KINDS[attempt.fault][0]}`}</Badge>}
-        </div>
-        <p class="what">
-          <Badge tone={attempt.ok ? 'good' : 'bad'}>{attempt.status ?? 'no response'}</Badge>
-          <code>
-            <Text>{attempt.error ?? (attempt.response || '(empty)')}</Text>
-          </code>
-        </p>
-        {attempt.copy && (
-          <p class="what">
-            <Badge tone={attempt.copy.ok ? 'good' : 'bad'}>{attempt.copy.status ?? 'no response'}</Badge>
-            <span class="muted">to the same message, sent a second time</span>
-          </p>
-        )}
+        <When name={NAMES[index]}>
+          <Time ms={attempt.at} /> · {amount(attempt.durationMs)} ms
+        </When>
+        <Result attempt={attempt} />
       </li>
     ))}
     {delivery.state === 'pending' && (
       <li class="next">
-        <div class="when">
-          <strong>{NAMES[made.length]}</strong>
-          <span class="muted">
-            {delivery.nextAttemptAt === undefined ? (
-              'sending'
-            ) : (
-              <>
-                in {duration(delivery.nextAttemptAt - serviceTime.value)}, at <Time ms={delivery.nextAttemptAt} />
-              </>
-            )}
-          </span>
-        </div>
+        <When name={NAMES[made.length]}>
+          {delivery.nextAttemptAt === undefined ? (
+            'sending'
+          ) : (
+            <>
+              in {duration(delivery.nextAttemptAt - serviceTime.value)}, at <Time ms={delivery.nextAttemptAt} />
+            </>
+          )}
+        </When>
       </li>
     )}
   </ol>
+)
+
+const When = ({ name, children }: { name: string | undefined; children: ComponentChildren }) => (
+  <div class="when">
+    <strong>{name}</strong>
+    <span class="muted">{children}</span>
+  </div>
+)
+
+const ResultBadge = ({ result: { ok, status } }: { result: Pick<AttemptView, 'ok' | 'status'> }) => (
+  <Badge tone={ok ? 'good' : 'bad'}>{status ?? 'no response'}</Badge>
+)
+
+/** The response to an attempt, or the reason why there was none, and what to do about a failure. */
+const Result = ({ attempt }: { attempt: AttemptView }) => (
+  <>
+    <p class="what">
+      <ResultBadge result={attempt} />
+      {attempt.fault && <Badge tone="busy">{`fault: ${DELIVERY_FAULT_KINDS[attempt.fault][0]}`}</Badge>}
+      {attempt.error !== undefined && <Text>{attempt.error}</Text>}
+      {attempt.response === '' && <span class="muted">empty response</span>}
+    </p>
+    {attempt.response && <Content text={attempt.response} />}
+    {attempt.advice !== undefined && (
+      <p class="callout">
+        <strong>Hint:</strong> <Text>{attempt.advice}</Text>
+      </p>
+    )}
+    {attempt.findings.map((finding) => (
+      <p class="callout" key={finding}>
+        <Text>{finding}</Text>
+      </p>
+    ))}
+    {attempt.headers && (
+      <details>
+        <summary>Response headers</summary>
+        <Json value={attempt.headers} />
+      </details>
+    )}
+    {attempt.copy && (
+      <p class="what">
+        <ResultBadge result={attempt.copy} />
+        <span class="muted">to the same message, sent a second time</span>
+      </p>
+    )}
+  </>
 )

@@ -2,11 +2,13 @@ import { computed } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import type { DeliveryRow } from '../../../protocol.ts'
 import { deliveries, serviceTime } from '../../live.ts'
-import { Badge, toneOf } from '../../parts/badge.tsx'
+import { Badge, StatusBadge } from '../../parts/badge.tsx'
 import { type Chip, FilteredPanel } from '../../parts/filtered-panel.tsx'
+import { Line, Lines } from '../../parts/lines.tsx'
 import { Link } from '../../parts/link.tsx'
 import { type Columns, Table } from '../../parts/table.tsx'
-import { cut, duration, Hidden, isOtherDay, Name, OneLine, Text, Time } from '../../parts/text.tsx'
+import { count, cut, duration, Hidden, isOtherDay, OneLine, Text, Time } from '../../parts/text.tsx'
+import { UserLink } from '../../parts/user-link.tsx'
 import { pathOf } from '../../route.ts'
 
 const STATE_TONES = {
@@ -31,10 +33,21 @@ const stateOf = (row: DeliveryRow): keyof typeof STATE_TONES => {
 }
 
 export const StateBadge = ({ row }: { row: DeliveryRow }) => (
-  <Badge tone={STATE_TONES[stateOf(row)]}>{stateOf(row)}</Badge>
+  <>
+    <Badge tone={STATE_TONES[stateOf(row)]}>{stateOf(row)}</Badge>
+    {row.failures > 0 && (
+      <span class="bad failed-mark" title={`${count(row.failures, 'attempt')} failed`}>
+        !
+      </span>
+    )}
+  </>
 )
 
+/** Whether an attempt failed. The Test tool shows its failures itself. */
+export const hasFailed = ({ failures, isTest }: DeliveryRow): boolean => failures > 0 && !isTest
+
 const CHIPS: readonly Chip<DeliveryRow>[] = [
+  ['failed', 'Failed at least once', hasFailed],
   ['waiting', 'Waiting', (row) => stateOf(row) === 'waiting'],
   ['delivered', 'Delivered', ({ state }) => state === 'delivered'],
   ['undelivered', 'Undelivered', (row) => stateOf(row) === 'undelivered'],
@@ -47,9 +60,11 @@ export const Deliveries = () => (
   <FilteredPanel
     title="Deliveries"
     name="deliveries"
-    label="Filter by event, user ID, URL or state"
+    noun="delivery"
+    label="Search deliveries"
     list={deliveries.value}
-    textOf={textOf}
+    searched={searched}
+    linkTo={linkTo}
     chips={CHIPS}
     empty="No message has been sent yet."
   >
@@ -57,8 +72,14 @@ export const Deliveries = () => (
   </FilteredPanel>
 )
 
-const textOf = (row: DeliveryRow): string =>
-  `${row.id} ${row.type} ${row.user} ${row.url} ${row.hook_id} ${stateOf(row)} ${row.lastStatus ?? ''}`.toLowerCase()
+const searched = (row: DeliveryRow) => ({
+  text: `${row.id} ${row.type} ${row.user} ${row.url} ${row.hook_id} ${stateOf(row)} ${row.statuses.join(' ')}`.toLowerCase(),
+  statuses: row.statuses,
+  user: row.user,
+  operation: row.type,
+  isFailed: hasFailed(row),
+  isRetried: row.attempts > 1,
+})
 
 /** Whether a row and the row above are deliveries of one message. A redelivered message has rows of its own. */
 const isSameMessage = (row: DeliveryRow, above: DeliveryRow | undefined): boolean =>
@@ -71,7 +92,8 @@ const ofMessage =
 
 export const linkTo = ({ key }: DeliveryRow): string => pathOf('webhooks', 'deliveries', key)
 
-const labelOf = (row: DeliveryRow): string => `${row.type} to ${row.url}, ${stateOf(row)}`
+const labelOf = (row: DeliveryRow): string =>
+  `${row.type} to ${row.url}, ${stateOf(row)}${row.failures > 0 ? ` after ${count(row.failures, 'failure')}` : ''}`
 
 const COLUMNS: Columns<DeliveryRow> = {
   at: ['Time', ofMessage(({ at }) => <Time ms={at} />)],
@@ -84,7 +106,7 @@ const COLUMNS: Columns<DeliveryRow> = {
       </>
     )),
   ],
-  user: ['User ID', ofMessage(({ user }) => <Name>{user}</Name>)],
+  user: ['User ID', ofMessage(({ user, pid }) => <UserLink user={user} pid={pid} />)],
   target: [
     'URL',
     (row) => (
@@ -93,11 +115,9 @@ const COLUMNS: Columns<DeliveryRow> = {
       </Link>
     ),
   ],
-  status: [
-    'Status',
-    ({ attempts, lastStatus }) => attempts > 0 && <Badge tone={toneOf(lastStatus)}>{lastStatus ?? 'none'}</Badge>,
-  ],
+  status: ['Status', ({ attempts, lastStatus }) => attempts > 0 && <StatusBadge status={lastStatus} />],
   state: ['State', (row) => <StateBadge row={row} />],
+  attempts: ['Attempts', ({ attempts }) => attempts],
   next: [
     'Next attempt',
     ({ nextAttemptAt: at, attempts }) =>
@@ -120,7 +140,7 @@ const COLUMNS: Columns<DeliveryRow> = {
 }
 
 /** One row for each URL of a message. A narrow table hides the part of the URL that is the same in all rows. */
-function DeliveryTable({ rows }: { rows: readonly DeliveryRow[] }) {
+export function DeliveryTable({ rows }: { rows: readonly DeliveryRow[] }) {
   const urls = [...new Set(rows.map(({ url }) => url))].map((url) => new URL(url))
   const hosts = new Set(urls.map(({ host }) => host))
   const paths = new Set(urls.map(({ pathname, search }) => pathname + search))
@@ -150,6 +170,18 @@ function TargetUrl({ url }: { url: string }) {
   )
 }
 
+interface DeliveryLineProps {
+  readonly row: DeliveryRow
+  readonly keepsFilters?: boolean
+}
+
+/** A link to a delivery. */
+export const DeliveryLine = ({ row, keepsFilters = false }: DeliveryLineProps) => (
+  <Line badge={<StateBadge row={row} />} {...{ to: linkTo(row), name: row.type, at: row.at, keepsFilters }}>
+    <OneLine class="grow muted path">{row.url.replace(/^https?:\/\//, '')}</OneLine>
+  </Line>
+)
+
 interface DeliveryLinesProps {
   readonly title: string
   readonly rows: readonly DeliveryRow[]
@@ -158,23 +190,10 @@ interface DeliveryLinesProps {
 }
 
 /** Links to deliveries that belong to an item; nothing without deliveries. */
-export const DeliveryLines = ({ title, rows, keepsFilters = false }: DeliveryLinesProps) =>
-  rows.length === 0 ? null : (
-    <>
-      <h3 class="minor">{title}</h3>
-      <ul class="rows">
-        {rows.slice(0, 20).map((row) => (
-          <li class="row" key={row.key}>
-            <StateBadge row={row} />
-            <Link to={linkTo(row)} keepsFilters={keepsFilters}>
-              <Text>{row.type}</Text>
-            </Link>
-            <span class="muted">
-              <Time ms={row.at} />
-            </span>
-            <OneLine class="grow muted path">{row.url}</OneLine>
-          </li>
-        ))}
-      </ul>
-    </>
-  )
+export const DeliveryLines = ({ title, rows, keepsFilters = false }: DeliveryLinesProps) => (
+  <Lines title={title}>
+    {rows.slice(0, 20).map((row) => (
+      <DeliveryLine key={row.key} row={row} keepsFilters={keepsFilters} />
+    ))}
+  </Lines>
+)

@@ -5,8 +5,9 @@ import { Badge } from '../../parts/badge.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { Content } from '../../parts/json.tsx'
 import { Link } from '../../parts/link.tsx'
-import { AbsentItem, Facts, Item } from '../../parts/panel.tsx'
+import { AbsentItem, CompareLink, Facts, Item } from '../../parts/panel.tsx'
 import { OneLine, Text } from '../../parts/text.tsx'
+import { UserLink } from '../../parts/user-link.tsx'
 import { filterQuery, go, pathOf } from '../../route.ts'
 import { titleOf } from '../requests.tsx'
 import { Attempts } from './attempts.tsx'
@@ -28,7 +29,12 @@ export function Delivery({ deliveryKey: key }: { deliveryKey: string }) {
     <Item
       title={delivery.type}
       back="/webhooks"
-      tools={delivery.curl !== undefined && <CopyButton text={delivery.curl} label="Copy as curl" />}
+      tools={
+        <>
+          {delivery.curl !== undefined && <CopyButton text={delivery.curl} label="Copy as curl" />}
+          <CompareLink back="/webhooks" itemKey={key} />
+        </>
+      }
     >
       <p class="line">
         <StateBadge row={row} />
@@ -54,8 +60,13 @@ export function Delivery({ deliveryKey: key }: { deliveryKey: string }) {
       </div>
       <Facts
         facts={[
-          ['Message ID', delivery.id],
-          ['User ID', delivery.user],
+          [
+            'Message ID',
+            <Link key="id" to={`/webhooks?find=${encodeURIComponent(delivery.id)}`}>
+              <Text>{delivery.id}</Text>
+            </Link>,
+          ],
+          ['User ID', delivery.user && <UserLink user={delivery.user} pid={delivery.pid} />],
           ['x-service-signature', row.isTest ? '' : (delivery.signature ?? 'none: the webhook has no secret')],
         ]}
       />

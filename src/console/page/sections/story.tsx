@@ -1,0 +1,83 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import type { DeliveryRow, ProgressView, UserView } from '../../protocol.ts'
+import { deliveries, requests } from '../live.ts'
+import { Badge, StatusBadge } from '../parts/badge.tsx'
+import { Line, Lines } from '../parts/lines.tsx'
+import { amount, OneLine, Text, Time } from '../parts/text.tsx'
+import { linkTo, titleOf } from './requests.tsx'
+import { DeliveryLine } from './webhooks/deliveries.tsx'
+
+const SHOWN = 12
+const MORE = 200
+
+/** Something that happened to a user. `order` sorts what happened in the same millisecond, as the service does it. */
+interface Happening {
+  readonly at: number
+  readonly order: number
+  readonly line: ComponentChildren
+}
+
+/** The calls about a user, their progress and the messages about them, newest first. */
+export function Story({ user }: { user: UserView }) {
+  const [limit, setLimit] = useState(SHOWN)
+  const all = happeningsOf(user)
+  return (
+    <div class="story">
+      <Lines title="Story: calls, progress and messages, newest first">
+        {all.slice(0, limit).map(({ line }) => line)}
+      </Lines>
+      {all.length > limit && (
+        <button type="button" class="quiet" onClick={() => setLimit(limit + MORE)}>
+          Show more of {amount(all.length)}
+        </button>
+      )}
+    </div>
+  )
+}
+
+function happeningsOf(user: UserView): readonly Happening[] {
+  const accounts = new Map(user.profiles.map(({ account, platform }) => [account, platform]))
+  const isAbout = (row: { readonly user?: string; readonly platform?: string; readonly pid: string }): boolean => {
+    if (!row.user || (row.pid !== '' && row.pid !== user.pid)) return false
+    const platform = accounts.get(row.user)
+    if (platform === undefined) return user.wallet !== '' && row.user.toLowerCase() === user.wallet.toLowerCase()
+    return row.platform === undefined || row.platform === platform
+  }
+  // The first rows of the lists are the newest. Deliveries of one message stand together.
+  const messages = new Map<string, DeliveryRow[]>()
+  for (const row of deliveries.value.rows.filter(isAbout)) messages.set(row.id, [...(messages.get(row.id) ?? []), row])
+  return [
+    ...[...messages.values()].map((rows) => ({
+      ...{ at: rows.at(-1)?.at ?? 0, order: 1 },
+      line: rows.map((row) => <DeliveryLine key={row.key} row={row} />),
+    })),
+    ...user.progress.map((progress) => ({
+      ...{ at: progress.at, order: 2, line: <Progress key={progress.key} progress={progress} /> },
+    })),
+    ...requests.value.rows.filter(isAbout).map((row) => ({
+      ...{ at: row.at, order: 0 },
+      line: (
+        <Line
+          key={`request-${row.key}`}
+          badge={row.isFromConsole ? <Badge>console</Badge> : <StatusBadge status={row.status} />}
+          {...{ to: linkTo(row), name: titleOf(row), at: row.at }}
+        >
+          {row.reason && <OneLine class="grow needs">{row.reason}</OneLine>}
+        </Line>
+      ),
+    })),
+  ].sort((one, other) => other.at - one.at || other.order - one.order)
+}
+
+const Progress = ({ progress: { at, xp, completed } }: { progress: ProgressView }) => (
+  <li class="row">
+    <Badge tone="good">{`${xp < 0 ? '−' : '+'}${amount(Math.abs(xp))} XP`}</Badge>
+    <span>
+      <Text>{completed.length > 0 ? `completed ${completed.join(', ')}` : 'XP changed'}</Text>
+    </span>
+    <span class="muted">
+      <Time ms={at} />
+    </span>
+  </li>
+)
