@@ -52,6 +52,20 @@ function labelCells(md: MarkdownRenderer): void {
   })
 }
 
+/** Puts a drawing into the page, so that it has the colours of the theme. Its text is for readers who do not see it. */
+function inlineDrawings(md: MarkdownRenderer): void {
+  const renderImage = md.renderer.rules.image
+  md.renderer.rules.image = (tokens, index, options, env, self) => {
+    const { content = '' } = tokens[index] ?? {}
+    const [, name] = /pictures\/(\w+\.svg)$/.exec(tokens[index]?.attrGet('src') ?? '') ?? []
+    if (name === undefined) return renderImage?.(tokens, index, options, env, self) ?? ''
+    const label = md.utils.escapeHtml(content.replaceAll(/\s+/g, ' '))
+    return readFileSync(join(ROOT, 'docs/pictures', name), 'utf8')
+      .replace(/ style="[^"]+"/, ` role="img" aria-label="${label}" class="drawing"`)
+      .trim()
+  }
+}
+
 /** The Markdown of a page. The pages of programs are made from a template and have no own file. */
 function sourceOf({ filePath }: PageData): string {
   const file = join(ROOT, filePath)
@@ -90,7 +104,7 @@ export default defineConfig({
   srcDir: '..',
   srcExclude: [
     '{.*,bench,coverage,dist,examples,reports,scripts,src,test}/**',
-    'docs/{site/**,design.md,benchmarks.md}',
+    'docs/{site/**,design.md}',
     '{AGENTS,CONTRIBUTING,README,THIRD-PARTY-NOTICES}.md',
   ],
   rewrites: pageOf,
@@ -117,6 +131,7 @@ export default defineConfig({
       adaptInlineTokens(md)
       labelCells(md)
       completePrograms(md)
+      inlineDrawings(md)
     },
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
   },
@@ -133,7 +148,10 @@ export default defineConfig({
       editLink: { pattern: `${repositoryUrl}/edit/main/:path`, text: 'Edit this page' },
       socialLinks: [{ icon: 'github', link: repositoryUrl }],
     }),
-    search: { provider: 'local', options: { miniSearch: { searchOptions }, _render: renderForSearch } },
+    search: {
+      provider: 'local',
+      options: { detailedView: true, miniSearch: { searchOptions }, _render: renderForSearch },
+    },
   },
   buildEnd(site) {
     const { outDir } = site

@@ -29,7 +29,7 @@ export function writeMarkdown({ srcDir, outDir, pages, dynamicRoutes, site }: Si
   const groups = [
     ...sections,
     ['## Programs', rest('examples/')] as const,
-    ['## API reference', rest('reference/').filter((page) => page.endsWith('index.md'))] as const,
+    ['## API reference', rest('reference/')] as const,
   ]
   const list = groups.map(([heading, group]) => `${heading}\n\n${group.map(line).join('')}`)
   write('llms.txt', `# ${site.title}\n\n> ${site.description}\n\n${list.join('\n')}`)

@@ -1,22 +1,86 @@
 import { readFileSync } from 'node:fs'
 import {
   Application,
+  Converter,
   type DeclarationReflection,
   type PageEvent,
   type ProjectReflection,
   ReflectionKind,
+  type SomeType,
+  UnionType,
 } from 'typedoc'
 import { MarkdownPageEvent } from 'typedoc-plugin-markdown'
 import { anchorOf } from './anchor.ts'
+import { addGuides } from './option-guides.ts'
 
-/** Plugin of TypeDoc: shortens the pages of the API reference, and finds exports without a description or an example. */
+/**
+ * Plugin of TypeDoc: describes each export on the page of its own entry point, shortens the pages of the API reference, and
+ * finds exports without a description or an example.
+ */
 export function load(app: Application): void {
   app.on(Application.EVENT_VALIDATE_PROJECT, (project) => {
     for (const problem of missingDocs(project)) app.logger.warn(problem)
   })
+  // Before TypeDoc makes the groups of a page.
+  app.converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => moveToOwnEntryPoint(project), 1_000)
+  app.converter.on(Converter.EVENT_RESOLVE_END, ({ project }) => removeRepetitions(project), -50)
+  app.converter.on(Converter.EVENT_RESOLVE_END, ({ project }) => addGuides(project), -50)
   app.renderer.on(MarkdownPageEvent.END, (page: PageEvent) => {
     if (page.contents !== undefined) page.contents = shortenPage(page.contents)
   })
+}
+
+/** The folder of an entry point whose exports `campaign-client` exports, too. */
+const OWN_FOLDER = { 'campaign-client/webhook': '/src/webhook/' }
+
+/** TypeDoc describes an export of two entry points on the page of the first. */
+function moveToOwnEntryPoint(project: ProjectReflection): void {
+  for (const module of project.children ?? []) {
+    const folder = OWN_FOLDER[module.name as keyof typeof OWN_FOLDER]
+    if (folder === undefined) continue
+    for (const reference of [...(module.children ?? [])]) {
+      const target = reference.isReference() ? reference.tryGetTargetReflectionDeep() : undefined
+      const file = target && project.getSymbolIdFromReflection(target)?.fileName
+      if (target?.isDeclaration() !== true || file?.replaceAll('\\', '/').includes(folder) !== true) continue
+      const first = target.parent as DeclarationReflection
+      project.removeReflection(reference)
+      first.removeChild(target)
+      target.parent = module
+      module.addChild(target)
+    }
+  }
+}
+
+/** Removes what the page of the base class says, and spells out the values of `code`. */
+function removeRepetitions(project: ProjectReflection): void {
+  const reflections = project.getReflectionsByKind(ReflectionKind.All) as DeclarationReflection[]
+  const repeated = reflections.filter(
+    ({ name, parent, inheritedFrom }) =>
+      name === '[hasInstance]' || (parent?.kindOf(ReflectionKind.Class) && inheritedFrom?.reflection !== undefined),
+  )
+  for (const reflection of repeated) project.removeReflection(reflection)
+  for (const reflection of project.getReflectionsByKind(ReflectionKind.All) as DeclarationReflection[]) {
+    for (const owner of [reflection, ...(reflection.signatures ?? []), reflection.getSignature ?? reflection]) {
+      delete owner.inheritedFrom
+      delete owner.overwrites
+    }
+    const isCode = reflection.name === 'code' || /Code$/.test(reflection.name)
+    if (isCode && reflection.type?.type !== 'literal') {
+      const literals = literalsOf(reflection.type)
+      if (literals.length > 1) reflection.type = new UnionType(literals)
+    }
+  }
+}
+
+/** The members of a union of literals, in which the names of other unions are replaced; none if it has other members. */
+function literalsOf(type: SomeType | undefined): SomeType[] {
+  if (type?.type === 'literal') return [type]
+  if (type?.type === 'union') {
+    const members = type.types.map(literalsOf)
+    return members.some(({ length }) => length === 0) ? [] : members.flat()
+  }
+  const target = type?.type === 'reference' ? type.reflection : undefined
+  return target?.isDeclaration() ? literalsOf(target.type) : []
 }
 
 const MEMBERS = ReflectionKind.SomeModule | ReflectionKind.SomeMember | ReflectionKind.SomeExport
@@ -50,13 +114,15 @@ function isInTypeLiteral({ parent }: DeclarationReflection): boolean {
  */
 export function shortenPage(contents: string): string {
   return (
-    linkSections(listThrows(listIndex(contents)))
+    linkSections(listThrows(listReferences(listIndex(contents))))
       .replace(/^(> `const` \*\*\w+\*\*: `Zod\w*`).*$/gm, '$1')
       .replace(
         /^#+ Default Value\n\n(?:```ts\n(.+)\n```|(.+))$/gm,
         (_, code, text) => `Default: ${text ?? markValue(code)}`,
       )
-      .replace(/^# Class: (\w+)[\s\S]+?(?=^## )/m, (head, name) => `${head}${errorLink(name, contents)}`)
+      .replace(/^### (\w+)\n[\s\S]*?(?=^#{1,3} |(?![\s\S]))/gm, (section, name) =>
+        section.replace(/(?=^#### )/m, errorLink(name, section)),
+      )
       // The theme of TypeDoc makes `#hook-id` of a link to `hook_id`.
       .replace(/(\[`(\w+_\w+)`\]\([^)#]*#)[\w-]+/g, (_, start, name) => `${start}${anchorOf(name)}`)
   )
@@ -83,7 +149,7 @@ const ERROR_CODES = readFileSync(new URL('../error-codes.md', import.meta.url), 
 /** Returns the link to what to do after an error: to the section of its code, or to the page if the class has several codes. */
 function errorLink(name: string, contents: string): string {
   if (!contents.includes('**code**')) return ''
-  const [, literal] = /\*\*code\*\*: `"(\w+)"`/.exec(contents) ?? []
+  const [, literal] = /\*\*code\*\*: `"(\w+)"`$/m.exec(contents) ?? []
   const snakeCase = name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase()
   const codes = [literal, snakeCase, snakeCase.replace(/_error$/, '')]
   const code = codes.find((code) => code !== undefined && ERROR_CODES.includes(`\n### ${code}\n`))
@@ -99,6 +165,15 @@ function listIndex(contents: string): string {
     ),
   )
 }
+
+/** TypeDoc writes a section for each export that another page describes. */
+const listReferences = (contents: string): string =>
+  contents.replace(/^## References\n[\s\S]*?(?=^## |(?![\s\S]))/m, (section) => {
+    const links = [...section.matchAll(/^(?:Re-exports|Renames and re-exports) (\[.+?\]\(.+?\))$/gm)].map(
+      ([, link]) => link,
+    )
+    return `Also exports ${links.join(', ')}.\n\n`
+  })
 
 /** TypeDoc writes a section for each `@throws`. */
 function listThrows(contents: string): string {

@@ -7,8 +7,9 @@ export const searchOptions = {
   prefix: true,
   boost: { title: 4, text: 2, titles: 1 },
   boostDocument(id: string, term: string, stored?: { title?: string; titles?: string[] }): number {
-    const name = stored?.titles?.length === 0 && stored.title?.replace(/^\w+: |\(\)$/g, '').toLowerCase()
-    if (name === term.toLowerCase()) return 1
+    const name = stored?.title?.replace(/\(\)$/, '').toLowerCase()
+    // A symbol is below its entry point and its kind.
+    if (name === term.toLowerCase() && (stored?.titles?.length ?? 0) <= 2) return 1
     if (id.startsWith('/reference/')) return 0.2
     return /^\/(?:examples\/|CHANGELOG)/.test(id) ? 0.3 : 1
   },

@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import type { DefaultTheme } from 'vitepress'
+import { entryPoints } from '../../scripts/entry-points.ts'
 import { endpoints } from '../../src/endpoints/index.ts'
 
 type Item = DefaultTheme.SidebarItem
@@ -20,7 +21,7 @@ const GROUPS = {
   Operate:
     'before-production recipes/metrics recipes/logs recipes/traces recipes/client-certificates-and-proxies ' +
     'recipes/secret-rotation databases shutdown troubleshooting',
-  Reference: 'error-codes the-service open-questions support upgrading SECURITY CHANGELOG',
+  Reference: 'error-codes the-service open-questions support benchmarks upgrading SECURITY CHANGELOG',
 }
 
 /** The pages below a page. */
@@ -40,39 +41,16 @@ export const guides: Item[] = Object.entries(GROUPS).map(([text, paths]) => ({
   items: [...(text === 'Reference' ? [api] : []), ...paths.split(' ').map(page)],
 }))
 
-/** The modules in TypeDoc's own sidebar, in order. Each has groups of symbols, and modules below it. */
-function modulesIn(items: readonly Item[]): (Item & { link: string })[] {
-  return items.flatMap((item) => [
-    ...(item.link?.endsWith('/') ? [{ ...item, link: item.link }] : []),
-    ...modulesIn(item.items ?? []),
-  ])
-}
-
-const FILE = new URL('docs/reference/typedoc-sidebar.json', ROOT)
-const modules = existsSync(FILE) ? modulesIn(JSON.parse(readFileSync(FILE, 'utf8'))) : []
-
-/** All modules, and the symbols of one. Every page contains its sidebar, and the symbols of all modules would make 25 MB. */
-const modulesWithSymbolsOf = (link: string | undefined): Item[] => [
+/** The entry points. "On this page" has the exports of each. */
+const reference: Item[] = [
   { text: 'Guides', link: '/getting-started' },
   {
     ...api,
-    items: modules.map((module) => ({
-      text: module.link.slice('/reference/'.length, -1),
-      link: module.link,
-      ...(module.link === link && {
-        items: (module.items ?? [])
-          .filter(({ link }) => link === undefined)
-          .map(({ collapsed, items = [], ...group }) => ({ ...group, items: items.map(withoutExtension) })),
-      }),
-    })),
+    items: entryPoints.map(({ name }) => {
+      const text = `campaign-client${name.slice('.'.length)}`
+      return { text, link: `/reference/${text}` }
+    }),
   },
 ]
 
-const withoutExtension = (item: Item): Item =>
-  item.link === undefined ? item : { ...item, link: item.link.replace(/\.md$/, '') }
-
-export const sidebar: DefaultTheme.SidebarMulti = {
-  '/': guides,
-  '/reference/': modulesWithSymbolsOf(undefined),
-  ...Object.fromEntries(modules.map(({ link }) => [link, modulesWithSymbolsOf(link)])),
-}
+export const sidebar: DefaultTheme.SidebarMulti = { '/': guides, '/reference/': reference }

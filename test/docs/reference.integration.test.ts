@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Application, TSConfigReader } from 'typedoc'
 import { expect, onTestFinished, test } from 'vitest'
+import { guideTo } from '../../docs/.vitepress/option-guides.ts'
 import { missingDocs, shortenPage } from '../../docs/.vitepress/reference.ts'
 
 /** Returns the problems of a module with this source. */
@@ -56,13 +57,13 @@ test('the reference reports members without a description, and functions without
 
 test.each([
   ['TimeoutError', '"timeout"', '#timeout'],
-  ['AwardRunStoppedError', 'CampaignErrorCode', '#award_run_stopped'],
-  ['ApiError', 'ApiErrorCode', '#api_error'],
-  ['WebhookError', 'WebhookErrorCode', ''],
-])('the page of %s links to what to do', (name, code, anchor) => {
-  expect(shortenPage(`# Class: ${name}\n\nText.\n\n## Properties\n\n> **code**: \`${code}\`\n`)).toContain(
-    `Text.\n\n[What to do after this error](/error-codes${anchor})\n\n## Properties`,
-  )
+  ['AwardRunStoppedError', '"award_run_stopped"', '#award_run_stopped'],
+  ['ApiError', '"api_error"` \\| `"bad_request"', '#api_error'],
+  ['WebhookError', '"missing_id"` \\| `"invalid_json"', ''],
+])('the section of %s links to what to do', (name, code, anchor) => {
+  const page = `## Classes\n\n### ${name}\n\nText.\n\n#### Properties\n\n> **code**: \`${code}\`\n\n### Other\n\n#### Methods\n`
+  const link = `[What to do after this error](/error-codes${anchor})`
+  expect(shortenPage(page)).toBe(page.replace('Text.\n\n', `Text.\n\n${link}\n\n`))
 })
 
 test.each([
@@ -87,4 +88,15 @@ test('the reference links sections of guides that comments name in words', () =>
   expect(shortenPage('See "POST /wallet/reward" and "Limits" in\ndocs/the-service.md.')).toBe(
     'See [POST /wallet/reward](/the-service#post-walletreward) and [Limits](/the-service#limits).',
   )
+})
+
+test('the reference lists the exports that another page describes', () => {
+  const page =
+    '## Functions\n\nText.\n\n## References\n\n### A\n\nRe-exports [A](a.md#a)\n\n### B\n\nRe-exports [B](b.md#b)\n'
+  expect(shortenPage(page)).toBe('## Functions\n\nText.\n\nAlso exports [A](a.md#a), [B](b.md#b).\n\n')
+})
+
+test('an option links the section of the guide with its row, or the first guide', () => {
+  expect(guideTo('leaseMs', ['webhooks', 'webhook-receiver'])).toBe('[Options](/webhook-receiver#options)')
+  expect(guideTo('no-such-option', ['webhooks', 'webhook-receiver'])).toBe('[Webhooks](/webhooks)')
 })

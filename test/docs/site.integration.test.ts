@@ -6,7 +6,9 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { MOVED } from '../../docs/.vitepress/moved.ts'
+import { GUIDES } from '../../docs/.vitepress/option-guides.ts'
 import { searchOptions } from '../../docs/.vitepress/search.ts'
+import { entryPoints } from '../../scripts/entry-points.ts'
 import { pathTo } from '../../scripts/repository.ts'
 import { axeSource, launchBrowser, missingBrowser } from '../browser/browser.ts'
 import { skipsWithout } from '../support/skips-without.ts'
@@ -63,9 +65,22 @@ const QUESTIONS: Readonly<Record<string, string>> = {
   'verify by hand': 'webhooks-in-other-languages',
   'python client': 'calls-in-other-languages',
   'test in go': 'local-service',
-  CampaignClient: 'reference/campaign-client/classes/CampaignClient',
-  createCampaignService: 'reference/campaign-client/testing/functions/createCampaignService',
-  TimeoutError: 'reference/campaign-client/classes/TimeoutError',
+  nextjs: 'recipes/next',
+  deduplication: 'webhook-stores',
+  'two servers': 'webhook-stores',
+  axios: 'from-fetch',
+  cors: 'troubleshooting',
+  undelivered: 'missed-events',
+  openapi: 'methods',
+  'timeout after award': 'errors-and-outcomes',
+  'typescript event types': 'webhook-events',
+  'google sheets': 'award-day',
+  'graceful shutdown': 'shutdown',
+  'unknown user': 'troubleshooting',
+  CampaignClient: 'reference/campaign-client',
+  createCampaignService: 'reference/campaign-client/testing',
+  TimeoutError: 'reference/campaign-client',
+  verifyWebhook: 'reference/campaign-client/webhook',
 }
 
 /** The titles of the guides, which come first. */
@@ -77,10 +92,38 @@ const TITLES =
     : []
 
 describe.skipIf(skipsWithout('built site', missingSite))('the built site', () => {
-  test('each page has at most 150 kB, and the site has at most 30 MB', () => {
+  test('each guide has at most 150 kB, each page of the reference 450 kB, and the site 20 MB', () => {
     const sizes = files.map((file) => [file, statSync(join(SITE, file)).size] as const)
-    expect(sizes.filter(([file, size]) => file.endsWith('.html') && size > 150_000)).toEqual([])
-    expect(sizes.reduce((sum, [, size]) => sum + size, 0)).toBeLessThan(30_000_000)
+    const limit = (file: string): number => (file.startsWith('reference') ? 450_000 : 150_000)
+    expect(sizes.filter(([file, size]) => file.endsWith('.html') && size > limit(file))).toEqual([])
+    expect(sizes.reduce((sum, [, size]) => sum + size, 0)).toBeLessThan(20_000_000)
+  })
+
+  describe('the reference', () => {
+    const pages = files.filter((file) => /^reference\/.*\.md$/.test(file))
+    const text = pages.map((file) => readFileSync(join(SITE, file), 'utf8')).join('\n')
+
+    test('has one page for each entry point, and an index', () => {
+      const names = entryPoints.map(({ name }) => `reference/campaign-client${name.slice('.'.length)}.md`)
+      expect(pages.toSorted()).toEqual([...names, 'reference/index.md'].toSorted())
+    })
+
+    test('does not repeat what the base class says', () => {
+      expect(text.match(/hasInstance|^#+ (?:Overrides|Inherited from|References)$|Re-exports/m)).toBeNull()
+    })
+
+    test('spells out the values of code', () => {
+      const codes = [...text.matchAll(/\*\*code\*\*: (.+)$/gm)].map(([, type]) => type)
+      expect(codes.length).toBeGreaterThan(15)
+      expect(codes.filter((type) => !/^`"\w+"`/.test(type ?? ''))).toEqual([])
+    })
+
+    test.each(Object.keys(GUIDES))('links the guide of each option of %s', (name) => {
+      const section = new RegExp(`^### ${name}\\n[\\s\\S]*?(?=^#{1,3} )`, 'm').exec(`${text}\n# end`)?.[0] ?? ''
+      const options = section.split(/^(?=##### )/m).slice(1)
+      expect(options.length).toBeGreaterThan(0)
+      expect(options.filter((option) => !option.includes('Guide: ['))).toEqual([])
+    })
   })
 
   test('has the OpenAPI document, llms.txt and the Markdown of each guide', () => {
@@ -197,16 +240,16 @@ const KINDS = [
   'methods/rewardWallet',
   'examples/quickstart',
   'reference/',
-  'reference/campaign-client/interfaces/CallOptions',
-  'reference/campaign-client/testing/msw/index',
-  'reference/campaign-client/webhook/postgres/interfaces/PostgresStore',
+  'reference/campaign-client/testing/msw',
+  'reference/campaign-client/webhook/postgres',
+  'webhook-receiver',
 ]
 const WINDOWS = [
   { viewport: { width: 1400, height: 900 }, colorScheme: 'light' },
   { viewport: { width: 390, height: 844 }, colorScheme: 'dark' },
 ] as const
 
-/** A browser expression that measures the page width and broken words. */
+/** A browser expression that finds pages, samples and words that are too wide, and entries that "On this page" shows twice. */
 const FAULTS = `(() => {
   const faults = document.documentElement.scrollWidth > innerWidth + 1 ? ['the page scrolls sideways'] : []
   for (const code of document.querySelectorAll('.VPSidebar .text, .vp-doc :not(pre) > code, .vp-doc h1, .vp-doc h2, .vp-doc h3, .vp-doc td a')) {
@@ -221,6 +264,16 @@ const FAULTS = `(() => {
       }
     }
   }
+  for (const sample of document.querySelectorAll('.vp-doc [class*=language-]')) {
+    const { left, right, width } = sample.getBoundingClientRect()
+    const box = sample.closest('.custom-block, .beside > div')?.getBoundingClientRect() ?? { left: 0, right: innerWidth }
+    const pre = sample.querySelector('pre')
+    const wraps = pre !== null && getComputedStyle(pre.querySelector('code')).whiteSpace !== 'pre'
+    const isTooWide = width > 0 && (left < box.left - 25 || right > box.right + 25 || left < -1 || right > innerWidth + 1)
+    if (isTooWide || wraps) faults.push((wraps ? 'wraps: ' : 'too wide: ') + sample.textContent.slice(0, 60))
+  }
+  const entries = [...document.querySelectorAll('.VPDocAsideOutline .outline-link')].map((link) => link.getAttribute('href'))
+  for (const entry of new Set(entries)) if (entries.indexOf(entry) !== entries.lastIndexOf(entry)) faults.push('twice: ' + entry)
   return faults
 })()`
 

@@ -13,7 +13,7 @@ interface BundleBudget {
   readonly limit: number
 }
 
-const BUNDLES: readonly BundleBudget[] = [
+export const BUNDLES: readonly BundleBudget[] = [
   {
     name: 'the whole client',
     code: "export { CampaignClient } from 'campaign-client'",
