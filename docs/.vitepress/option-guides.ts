@@ -42,7 +42,8 @@ export function addGuides(project: ProjectReflection): void {
   for (const [name, guides] of Object.entries(GUIDES)) {
     const owners = project.getReflectionsByKind(ReflectionKind.Interface | ReflectionKind.TypeAlias)
     for (const owner of owners.filter((reflection) => reflection.name === name) as DeclarationReflection[]) {
-      for (const option of owner.children ?? []) {
+      // Some types are made of others and have no members of their own.
+      for (const option of owner.children ?? [owner]) {
         const comment = option.comment ?? option.signatures?.[0]?.comment
         if (comment !== undefined) addGuide(comment, guideTo(option.name, guides))
       }

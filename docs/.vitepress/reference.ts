@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import {
   Application,
+  CommentTag,
   Converter,
   type DeclarationReflection,
   type PageEvent,
@@ -25,6 +26,7 @@ export function load(app: Application): void {
   app.converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => moveToOwnEntryPoint(project), 1_000)
   app.converter.on(Converter.EVENT_RESOLVE_END, ({ project }) => removeRepetitions(project), -50)
   app.converter.on(Converter.EVENT_RESOLVE_END, ({ project }) => addGuides(project), -50)
+  app.converter.on(Converter.EVENT_RESOLVE_END, ({ project }) => groupShapes(project), -50)
   app.renderer.on(MarkdownPageEvent.END, (page: PageEvent) => {
     if (page.contents !== undefined) page.contents = shortenPage(page.contents)
   })
@@ -69,6 +71,41 @@ function removeRepetitions(project: ProjectReflection): void {
       const literals = literalsOf(reflection.type)
       if (literals.length > 1) reflection.type = new UnionType(literals)
     }
+  }
+}
+
+/** The objects of other libraries and platforms, as far as this package uses them. Nobody writes these types. */
+export const SHAPES: readonly string[] = [
+  'ClientOf',
+  'FastifyPlugin',
+  'FastifyScope',
+  'FastifyWebhookReply',
+  'FastifyWebhookRequest',
+  'FetchLikeInit',
+  'FetchLikeResponse',
+  'IoredisClient',
+  'LambdaContext',
+  'LambdaHttpEvent',
+  'LambdaHttpResult',
+  'NodeAgent',
+  'NodeReadable',
+  'NodeRedisClient',
+  'NodeRequest',
+  'NodeResponse',
+  'PgClient',
+  'PgPool',
+  'PostgresSql',
+  'SqliteDatabase',
+  'SqliteStatement',
+  'SqliteValue',
+  'WaitUntilContext',
+]
+
+/** Puts the shapes at the end of their pages (`groupOrder` in typedoc.json). */
+function groupShapes(project: ProjectReflection): void {
+  for (const { name, comment, parent } of project.getReflectionsByKind(ReflectionKind.SomeExport)) {
+    if (!SHAPES.includes(name) || !parent?.kindOf(ReflectionKind.SomeModule)) continue
+    comment?.blockTags.push(new CommentTag('@group', [{ kind: 'text', text: 'Shapes of other libraries' }]))
   }
 }
 
@@ -123,6 +160,8 @@ export function shortenPage(contents: string): string {
       .replace(/^### (\w+)\n[\s\S]*?(?=^#{1,3} |(?![\s\S]))/gm, (section, name) =>
         section.replace(/(?=^#### )/m, errorLink(name, section)),
       )
+      // TypeDoc gives `WebhookError.code` and `WebhookErrorCode` the same anchor, the site does not.
+      .replace(/(\[`?\w+[a-z](?:Code|Status|Outcome)`?\]\([^)#]*#[a-z]+)-1(?=\))/g, '$1')
       // The theme of TypeDoc makes `#hook-id` of a link to `hook_id`.
       .replace(/(\[`(\w+_\w+)`\]\([^)#]*#)[\w-]+/g, (_, start, name) => `${start}${anchorOf(name)}`)
   )

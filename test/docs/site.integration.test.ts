@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { MOVED } from '../../docs/.vitepress/moved.ts'
 import { GUIDES } from '../../docs/.vitepress/option-guides.ts'
+import { SHAPES } from '../../docs/.vitepress/reference.ts'
 import { searchOptions } from '../../docs/.vitepress/search.ts'
 import { entryPoints } from '../../scripts/entry-points.ts'
 import { pathTo } from '../../scripts/repository.ts'
@@ -112,17 +113,25 @@ describe.skipIf(skipsWithout('built site', missingSite))('the built site', () =>
       expect(text.match(/hasInstance|^#+ (?:Overrides|Inherited from|References)$|Re-exports/m)).toBeNull()
     })
 
+    test('has the shapes of other libraries at the end of their pages', () => {
+      const ends = pages.map(
+        (file) => readFileSync(join(SITE, file), 'utf8').split('\n## Shapes of other libraries\n')[1],
+      )
+      const found = ends.flatMap((end) => [...(end ?? '').matchAll(/^### (\w+)$/gm)].map(([, name]) => name))
+      expect(found.toSorted()).toEqual([...SHAPES].toSorted())
+    })
+
     test('spells out the values of code', () => {
       const codes = [...text.matchAll(/\*\*code\*\*: (.+)$/gm)].map(([, type]) => type)
       expect(codes.length).toBeGreaterThan(15)
-      expect(codes.filter((type) => !/^`"\w+"`/.test(type ?? ''))).toEqual([])
+      expect(codes.filter((type) => /^\[`\w+Code`\]/.test(type ?? ''))).toEqual([])
+      expect(codes).toContain('`"timeout"`')
     })
 
     test.each(Object.keys(GUIDES))('links the guide of each option of %s', (name) => {
       const section = new RegExp(`^### ${name}\\n[\\s\\S]*?(?=^#{1,3} )`, 'm').exec(`${text}\n# end`)?.[0] ?? ''
-      const options = section.split(/^(?=##### )/m).slice(1)
-      expect(options.length).toBeGreaterThan(0)
-      expect(options.filter((option) => !option.includes('Guide: ['))).toEqual([])
+      const options = section.includes('#### Properties') ? section.split(/^(?=##### )/m).slice(1) : [section]
+      expect(options.filter((option) => !option.includes('\nGuide: ['))).toEqual([])
     })
   })
 
