@@ -48,6 +48,7 @@ function methodPage(name: OperationName, method: Member, response: unknown): str
       fields(request).map((field) => [field.path, withoutAssumption(field.meaning), field.type]),
     ),
     '## Example',
+    'With the [local service](../getting-started.md#base-url-and-access-token):',
     fenced('ts', exampleOf(name, result)),
     endpoint.path === undefined ? "The body of the local service's response:" : 'The body of the response:',
     fenced('json', formatJson(response, WIDTH)),
@@ -99,9 +100,9 @@ ${isAward ? "import { rewardId } from 'campaign-client/bulk'\n" : ''}import { cr
 
 const service = ${service}
 const client = new CampaignClient({
-  baseUrl: 'https://service.example/api/v1', // the base URL of your account
-  accessToken: 'any', // your access token
-${path}  fetch: service.fetch, // the local service; remove this line
+  baseUrl: 'https://service.example/api/v1',
+  accessToken: 'any',
+${path}  fetch: service.fetch,
 })
 ${result === 'void' ? call : `const data = ${call}\nconsole.log(data)`}`
 }

@@ -157,7 +157,7 @@ export function postgresSchema(table: string = DEFAULT_TABLE): string {
  * Creates a delivery store in PostgreSQL 11 or newer, for receivers on several machines. Its `runOnce` applies the
  * handler's writes to the same database exactly once.
  *
- * Uses your pool and does not end it. The pool needs some settings: see "PostgreSQL" in docs/webhook-stores.md. The store
+ * Uses your pool and does not end it. The pool needs some settings: see "PostgreSQL" in docs/databases.md. The store
  * works behind a connection pooler in transaction mode, and uses the clock of the database. A call rejects when a statement
  * has no response for 3 s. Expired rows stay until you call {@link PostgresStore.prune}.
  *

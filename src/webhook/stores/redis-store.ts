@@ -110,7 +110,7 @@ return 1`
  * message twice does harm, use `runOnce` of the PostgreSQL store.
  *
  * Configure the client not to queue commands while it is disconnected, and to detect a connection that no longer responds:
- * see "Redis" in docs/webhook-stores.md. Do not set `socketTimeout` of redis.
+ * see "Redis" in docs/databases.md. Do not set `socketTimeout` of redis.
  *
  * See "Delivery and retries" in docs/the-service.md.
  *
