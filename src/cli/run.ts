@@ -150,7 +150,7 @@ async function printError(error: unknown, output: Output, env: NodeJS.ProcessEnv
   const failure = error instanceof CommanderError ? toUsageFailure(error) : await toFailure(error, env)
   const { code, message, exitCode, details } = failure
   const { advice, result, lines = [] } = details
-  if (output.json) output.result({ ...result, error: { code, message, ...(advice && { advice }), exitCode } })
+  if (output.json) output.result({ ...result, error: { code, message, ...(advice && { advice }), exitCode }, exitCode })
   // Commander has printed the help.
   if (error instanceof CommanderError && error.code === NO_COMMAND) return exitCode
   for (const line of lines) output.err.line(line)

@@ -4,7 +4,7 @@ const PARTS: unique symbol = Symbol.for('campaign-client.message-parts') as neve
 /** The parts of an error's message, for the command: it names its own flags and gives its own advice. */
 export interface MessageParts {
   /** What went wrong, without advice and without the reference to the documentation. */
-  readonly text: string
+  readonly text?: string
   /** On the error of a ledger of another target. */
   readonly rebind?: Readonly<{
     /** The values of `rebind.from` that move the ledger. */
@@ -12,6 +12,8 @@ export interface MessageParts {
     /** Whether `rebind` was given, with another value. */
     isWrong: boolean
   }>
+  /** Whether the ledger is damaged or lost, and must be restored from a backup. */
+  readonly isLedgerLost?: true
 }
 
 /** Adds the parts to an error. Printing the error does not show them. */
@@ -19,4 +21,4 @@ export const withParts = <E extends Error>(error: E, parts: MessageParts): E =>
   Object.defineProperty(error, PARTS, { value: parts })
 
 /** Returns the parts of an error's message; `{}` if it has none. */
-export const partsOf = (error: Error): Partial<MessageParts> => Reflect.get(error, PARTS) ?? {}
+export const partsOf = (error: Error): MessageParts => Reflect.get(error, PARTS) ?? {}

@@ -113,6 +113,7 @@ test('with --json, also prints a failure as a line of JSON on standard output', 
       advice: expect.stringContaining('campaign-client dev'),
       exitCode: 2,
     },
+    exitCode: 2,
   })
   expect(ended.stdout.split('\n')).toHaveLength(2)
 })

@@ -16,6 +16,7 @@ import { readOptions, refuseOptions } from '../../errors/read-options.ts'
 import type { AwardFailure, FinalVerdict, Verdict } from '../../schemas/award-report.ts'
 import type { ClientTarget } from '../../shared/client-internals.ts'
 import { LEDGER, LEDGER_CHANGED } from '../../shared/ledger-key.ts'
+import { withParts } from '../../shared/message-parts.ts'
 import { issuesAt, type OptionRule, type OptionRules, optional } from '../../shared/option-checks.ts'
 import { toJsonLine, toVisible, tryParseJson } from '../../shared/text.ts'
 import { isRecord, typeName } from '../../shared/type-checks.ts'
@@ -242,7 +243,8 @@ const VERDICTS: ReadonlySet<unknown> = new Set<FinalVerdict | null>([
 /** @throws Error when the row has an unknown verdict or a malformed failure */
 function recordedResult({ verdict, in_doubt, error }: StoredAward): RecordedResult {
   const failure = error === null ? undefined : tryParseJson(error)
-  if (!VERDICTS.has(verdict) || (error !== null && !isRecord(failure))) throw new Error(DAMAGED)
+  if (!VERDICTS.has(verdict) || (error !== null && !isRecord(failure)))
+    throw Object.assign(new Error('unrecognised entry'), { errcode: SQLITE_CORRUPT })
   return {
     verdict: verdict ?? undefined,
     failure: failure as AwardFailure | undefined,
@@ -282,7 +284,7 @@ function openSession(path: string, opener: Opener): LedgerSession {
       database.prepare('INSERT INTO run (name, begun_at) VALUES (?, ?)').run(opener.run, Date.now())
     } else {
       const { quick_check: found } = database.prepare('PRAGMA quick_check(1)').get() as { quick_check: string }
-      if (found !== 'ok') throw unusable(path, DAMAGED)
+      if (found !== 'ok') throw lost(path, DAMAGED)
     }
     checkHeader(path, database, opener)
     if (opener.state !== undefined) requireState(path, database, opener.state)
@@ -357,7 +359,7 @@ function isNew(database: SqliteDatabase): boolean {
 
 function storedHeader(path: string, database: SqliteDatabase): { name: string; target: string | null } {
   const header = database.prepare('SELECT name, target FROM run').get()
-  if (header === undefined) throw unusable(path, DAMAGED)
+  if (header === undefined) throw lost(path, DAMAGED)
   return header as { name: string; target: string | null }
 }
 
@@ -371,7 +373,7 @@ function checkHeader(path: string, database: SqliteDatabase, { run, target, rebi
   }
   const hasAwards = database.prepare('SELECT 1 FROM awards LIMIT 1').get() !== undefined
   const recorded = header.target === null || !hasAwards ? undefined : tryParseJson(header.target)
-  if (recorded !== undefined && !isRecord(recorded)) throw unusable(path, DAMAGED)
+  if (recorded !== undefined && !isRecord(recorded)) throw lost(path, DAMAGED)
   requireTarget(nameOf(path), recorded as ClientTarget | undefined, target, rebind)
 }
 
@@ -524,7 +526,7 @@ class FileSession implements LedgerSession {
     const file = findFile(this.#path)
     if (file?.ino === this.#file?.ino && file?.dev === this.#file?.dev) return
     const change = file === undefined ? 'deleted' : 'replaced'
-    throw unusable(this.#path, `another program has ${change} it during the run. ${RESTORE}`)
+    throw lost(this.#path, `another program has ${change} it during the run. ${RESTORE}`)
   }
 
   /** Rolls the transaction back, and fails every later change. @returns the reason */
@@ -597,7 +599,7 @@ function requireNotLost(path: string): void {
   const found = left.find(exists)
   if (found === undefined) return
   const problem = size === undefined ? 'it is missing' : 'it is empty'
-  throw unusable(path, `${problem}, but ${toVisible(found)} is what is left of it. ${RESTORE}`)
+  throw lost(path, `${problem}, but ${toVisible(found)} is what is left of it. ${RESTORE}`)
 }
 
 /** @throws ConfigurationError when SQLite could read the ledger, but not write it */
@@ -645,9 +647,14 @@ const nameOf = (path: string): string => `the ledger ${toVisible(path)}`
 const unusable = (path: string, reason: string, cause?: unknown): ConfigurationError =>
   new ConfigurationError(`${nameOf(path)} can't be used: ${reason}`, { cause })
 
+/** Returns the error for a ledger that must be restored. */
+const lost = (path: string, reason: string, cause?: unknown): ConfigurationError =>
+  withParts(unusable(path, reason, cause), { isLedgerLost: true })
+
 /** Codes of a full disk, a failing disk and too many open files. They do not mean that the ledger is wrong. */
 const SYSTEM_ERRORS: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EMFILE', 'ENFILE'])
 
+const SQLITE_CORRUPT = 11
 /** After a crash, a file that can't be written can't be locked either. */
 const SQLITE_IOERR_LOCK = 3_850
 
@@ -661,6 +668,7 @@ function explained(path: string, error: unknown): unknown {
   if (isReadOnly) return unusable(path, notWritable(path), error)
   if (problem === 'full') return systemError(path, 'ENOSPC', 'the disk is full', error)
   if (problem === 'ioerr') return systemError(path, 'EIO', error.message, error)
+  if (problem === 'corrupt') return lost(path, DAMAGED, error)
   return unusable(path, reasonOf(path, problem ?? code) ?? error.message, error)
 }
 
@@ -670,8 +678,6 @@ function reasonOf(path: string, code: string | undefined): string | undefined {
       return 'this or another process is using it: a run, readLedger or the sqlite3 shell'
     case 'notadb':
       return describeForeignFile(path)
-    case 'corrupt':
-      return DAMAGED
     case 'cantopen':
       return `SQLite can't write it or its journal beside it; ${NO_ACCESS}`
     case 'ENOENT':

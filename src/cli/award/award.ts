@@ -146,7 +146,7 @@ async function reportRefusal(
   table: () => Iterable<string>,
 ): Promise<CommandFailure> {
   const { code, message, exitCode, details } = failure
-  const fields = { problems, ...details.result, error: { code, message, exitCode } }
+  const fields = { problems, ...details.result, error: { code, message, exitCode }, exitCode }
   const failures = await writeReports(reports, { fields, lines: [...problemLines(problems), message], table })
   const lines = [...(details.lines ?? []), ...failures.map(({ message: text }) => text)]
   return new CommandFailure(exitCode, code, message, { ...details, lines })
@@ -176,7 +176,7 @@ async function showPlan(plan: Plan, flags: AwardFlags, { output }: Context): Pro
   const entries = await recordedEntries(plan)
   const refusal = planRefusal(plan, flags)
   const [failure] = await writeReports(flags.report ?? [], {
-    fields,
+    fields: { ...fields, exitCode: refusal?.exitCode ?? EXIT.done },
     lines: lines.map(plainLine),
     table: () => listReport(plan.list, entries, []),
   })

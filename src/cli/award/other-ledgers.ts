@@ -8,7 +8,7 @@ import type { ClientTarget } from '../../shared/client-internals.ts'
 import { LEDGER } from '../../shared/ledger-key.ts'
 import { isSystemError, systemReason } from '../files.ts'
 import type { Interrupts } from '../interrupts.ts'
-import { formatNumber } from './format.ts'
+import { formatCount, formatNumber } from './format.ts'
 import type { AwardList } from './list.ts'
 
 /** A ledger with awards of a list's wallets: the same campaign and XP, but another id. */
@@ -63,9 +63,11 @@ export async function compareLedgers(
   const wallets = new Set<string>()
   const ledgers: SimilarLedger[] = []
   const warnings: string[] = []
-  const folder = mkdtempSync(join(tmpdir(), 'campaign-client-ledgers-'))
-  const cleanUp = interrupts.cleanUpOnSignal(() => rmSync(folder, { recursive: true, force: true }))
+  let folder: string | undefined
+  // A signal between the creation of the folder and the handler would end the process and leave the folder.
+  const cleanUp = interrupts.cleanUpOnSignal(() => folder && rmSync(folder, { recursive: true, force: true }))
   try {
+    folder = mkdtempSync(join(tmpdir(), 'campaign-client-ledgers-'))
     const awards = new Set([...list.awards.values()].map(awardKey))
     let bytes = 0
     for (const candidate of candidates.slice(0, MAX_LEDGERS)) {
@@ -88,7 +90,7 @@ export async function compareLedgers(
       }
     }
     const others = candidates.length - MAX_LEDGERS
-    if (others > 0) warnings.push(`${formatNumber(others)} older ledgers of the folder were not compared`)
+    if (others > 0) warnings.push(`not compared: ${formatCount(others, 'older ledger')} of the folder`)
   } finally {
     cleanUp()
   }

@@ -213,7 +213,7 @@ async function stopFailure(error: AwardRunStoppedError, env: NodeJS.ProcessEnv):
   const isEnough = exitCode === EXIT.unreachable && cause instanceof Error
   const text = isEnough ? cause.message : (partsOf(error).text ?? error.message)
   const { systemCode } = cause as { readonly systemCode?: string }
-  const isLedgerLost = cause instanceof ConfigurationError && cause.message.includes('Restore it')
+  const isLedgerLost = cause instanceof Error && partsOf(cause).isLedgerLost
   const advice = isLedgerLost ? 'restore the ledger from a backup' : adviceOn({ code, systemCode }, env)
   return new CommandFailure(exitCode, code, withoutReference(text), { advice })
 }

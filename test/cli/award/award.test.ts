@@ -384,7 +384,12 @@ describe('reports', () => {
     expect(await award(['party.csv', ...SEND, ...reports])).toMatchObject({ code: 2 })
     const read = (name: string) => readFileSync(join(folder, name), 'utf8')
     const error = { code: 'usage', message, exitCode: 2 }
-    expect(JSON.parse(read('r.json'))).toEqual({ version: 2, problems: [{ rule: 'file', message }], error })
+    expect(JSON.parse(read('r.json'))).toEqual({
+      version: 2,
+      problems: [{ rule: 'file', message }],
+      error,
+      exitCode: 2,
+    })
     expect(read('r.txt')).toContain(message)
     expect(read('r.csv')).toMatch(/^\ufeffresult_line,.*result_at\r\n,,,,invalid,.+,\r\n$/)
   })

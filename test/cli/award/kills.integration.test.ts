@@ -1,3 +1,4 @@
+import { mkdirSync, readdirSync, truncateSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -45,6 +46,29 @@ test('makes each award once if runs are killed at random points, and reports all
   expect(new Set(made()).size).toBe(ROWS)
   expect(await entriesOf(join(folder, 'party.csv.ledger'))).toHaveLength(ROWS)
 })
+
+test.each(['SIGINT', 'SIGTERM'] as const)(
+  '%s during the comparison with other ledgers removes their copies',
+  async (signal) => {
+    const { file, folder, startProcess, made } = await setUp()
+    const copies = join(folder, 'copies')
+    mkdirSync(copies)
+    file('party.csv', listOf(3))
+    // Copies of sparse files take much longer than the test needs for its signal.
+    for (let number = 1; number <= 4; number++) {
+      file(`${number}.ledger`, '')
+      truncateSync(join(folder, `${number}.ledger`), 250_000_000)
+    }
+    const running = await startProcess(AWARD_ARGS, { env: { TMPDIR: copies } })
+    await expect
+      .poll(() => readdirSync(copies), { interval: 1 })
+      .toEqual([expect.stringMatching(/^campaign-client-ledgers-/)])
+    running.kill(signal)
+    expect(await running.ended).toMatchObject({ signal })
+    expect(readdirSync(copies)).toEqual([])
+    expect(made()).toEqual([])
+  },
+)
 
 test.runIf(FULL_SIZE)('a list of a million rows needs at most 1.5 GB of memory', { timeout: 300_000 }, async () => {
   const { file, startProcess } = await setUp()

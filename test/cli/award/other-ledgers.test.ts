@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readdirSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -102,6 +102,45 @@ describe('a new ledger, beside another that has the same awards under other ids,
     expect(stderr).toContain('text.ledger was not compared: it is damaged, or not a ledger of this version')
     expect(stderr).not.toMatch(/folder\.ledger|link\.ledger/)
     expect(copies()).toEqual(before)
+  })
+})
+
+describe('a new ledger is not compared', () => {
+  test('with more than the 200 ledgers that changed last, and the command says how many are left', async () => {
+    const { award, folder } = await exportedAgain()
+    utimesSync(join(folder, 'r1.csv.ledger'), 1_000_000_000, 1_000_000_000)
+    for (let number = 1; number <= 199; number++) writeFileSync(join(folder, `${number}.ledger`), 'not a ledger')
+    expect(await award(['r1 (1).csv', ...SEND, '--dry-run'])).toMatchObject({ code: 2 })
+    writeFileSync(join(folder, '200.ledger'), 'not a ledger')
+    const ended = await award(['r1 (1).csv', ...SEND, '--dry-run'])
+    expect(ended).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('not compared: 1 older ledger of the folder'),
+    })
+  })
+
+  test('with a ledger above 256 MB', async () => {
+    const { award, folder } = await exportedAgain()
+    truncateSync(join(folder, 'r1.csv.ledger'), 256_000_001)
+    const ended = await award(['r1 (1).csv', ...SEND, '--dry-run'])
+    expect(ended).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('r1.csv.ledger was not compared: more than 256 MB'),
+    })
+  })
+
+  test('with ledgers beyond 1 GB in all', async () => {
+    const { award, folder } = await exportedAgain()
+    utimesSync(join(folder, 'r1.csv.ledger'), 1_000_000_000, 1_000_000_000)
+    for (let number = 1; number <= 4; number++) {
+      writeFileSync(join(folder, `${number}.ledger`), '')
+      truncateSync(join(folder, `${number}.ledger`), 250_000_000)
+    }
+    const ended = await award(['r1 (1).csv', ...SEND, '--dry-run'])
+    expect(ended).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('r1.csv.ledger was not compared: more than 1000 MB'),
+    })
   })
 })
 
