@@ -3,7 +3,7 @@ import type { AwardFailure, AwardReport, Countable, PerVerdict, RowProblem } fro
 import { callSafely } from '../shared/call-safely.ts'
 import { addDecimals } from '../shared/decimals.ts'
 import { startTimer } from '../shared/timers.ts'
-import type { AwardResult } from './ledger/ledger.ts'
+import type { AwardResult } from './ledger/award-state.ts'
 import type { Outage } from './pacing.ts'
 import type { AwardRow } from './rows.ts'
 

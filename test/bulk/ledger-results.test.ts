@@ -1,6 +1,6 @@
 import { type AwardLedger, fileLedger, rewardWallets } from 'campaign-client/bulk'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import type { ClaimResult, LedgerSession } from '../../src/bulk/ledger/ledger.ts'
+import type { AwardClaim, LedgerSession } from '../../src/bulk/ledger/ledger.ts'
 import { LEDGER } from '../../src/shared/ledger-key.ts'
 import { award, awards, counts, newPath, sessionWith, setup, stopErrorOf } from './fixtures.ts'
 
@@ -35,7 +35,7 @@ test('a row that another process holds is claimed again soon, even if its lease 
 
 test('a run reports the verdict of another process that has taken over the award', async () => {
   const { client } = setup()
-  const claims: ClaimResult['state'][] = []
+  const claims: AwardClaim['state'][] = []
   const ledger = ledgerWith((session) => ({
     async claim(row, retryable) {
       const claim =

@@ -23,21 +23,25 @@ import { isRecord, typeName } from '../../shared/type-checks.ts'
 import { openSqlite, type SqliteDatabase, sqliteProblem } from '../../sqlite/sqlite.ts'
 import type { AwardRow } from '../rows.ts'
 import {
-  type Attempt,
-  type AwardLedger,
   type AwardResult,
-  type ClaimResult,
+  type AwardState,
+  claimAward,
+  completeAward,
+  type RetryableVerdicts,
+  releaseAward,
+  resultOf,
+} from './award-state.ts'
+import {
+  type Attempt,
+  type AwardClaim,
+  type AwardLedger,
   conflictOf,
-  finalResultOf,
   type LedgerImplementation,
   type LedgerSession,
   mustBeRebind,
   mustBeRunName,
   type Rebind,
-  type RecordedResult,
-  type RetryableVerdicts,
   requireTarget,
-  resultOf,
 } from './ledger.ts'
 
 /** Options of {@link fileLedger}. */
@@ -181,10 +185,10 @@ async function* readEntries(path: string): AsyncGenerator<LedgerEntry> {
     const page = database.prepare(`SELECT ${COLUMNS} FROM awards WHERE rowid > ? ORDER BY rowid LIMIT ${PAGE_SIZE}`)
     let last = 0
     for (;;) {
-      const entries = page.all(last) as StoredAward[]
+      const entries = page.all(last) as FileRow[]
       for (const stored of entries) {
         const { id, address, pid, xp, settled_at, begun_at } = stored
-        const { verdict = 'indeterminate', failure } = recordedResult(stored)
+        const { verdict = 'indeterminate', failure } = stateOf(stored)
         const at = new Date(settled_at ?? begun_at).toISOString()
         yield { id, address, pid, xp, verdict, at, ...(failure && { error: failure }) }
         last = stored.rowid
@@ -221,7 +225,7 @@ const IDENTITY = `
 const COLUMNS = 'rowid, id, address, pid, xp, verdict, in_doubt, error, begun_at, settled_at'
 
 /** A row of the table `awards`. */
-interface StoredAward extends AwardRow {
+interface FileRow extends AwardRow {
   readonly rowid: number
   /** Null while the award is open: an attempt is under way, or its outcome is unknown. */
   readonly verdict: FinalVerdict | null
@@ -241,23 +245,26 @@ const VERDICTS: ReadonlySet<unknown> = new Set<FinalVerdict | null>([
 ])
 
 /** @throws Error when the row has an unknown verdict or a malformed failure */
-function recordedResult({ verdict, in_doubt, error }: StoredAward): RecordedResult {
+function stateOf({ verdict, in_doubt, error }: FileRow): AwardState {
   const failure = error === null ? undefined : tryParseJson(error)
   if (!VERDICTS.has(verdict) || (error !== null && !isRecord(failure)))
     throw Object.assign(new Error('unrecognised entry'), { errcode: SQLITE_CORRUPT })
   return {
     verdict: verdict ?? undefined,
     failure: failure as AwardFailure | undefined,
-    // An award without a verdict: its process was killed during the attempt.
+    // The file has no claims. An award without a verdict: its process was killed during the attempt.
     isInDoubt: in_doubt === 1 || verdict === null,
+    claim: 'none',
   }
 }
 
 interface FileAttempt extends Attempt {
   readonly rowid: number
   readonly begunAt: number
+  /** The claimed award. */
+  readonly stored: AwardState
   /** The row before the claim; `undefined` if the claim inserted it. */
-  readonly before: StoredAward | undefined
+  readonly before: FileRow | undefined
 }
 
 interface Opener {
@@ -407,52 +414,45 @@ class FileSession implements LedgerSession {
     this.#delete = database.prepare('DELETE FROM awards WHERE rowid = ?')
   }
 
-  async claim(row: AwardRow, retryable: RetryableVerdicts): Promise<ClaimResult> {
-    const stored = this.#read(row.id)
-    const conflict = stored && conflictOf(row, stored)
+  async claim(row: AwardRow, retryable: RetryableVerdicts): Promise<AwardClaim> {
+    const before = this.#read(row.id)
+    const conflict = before && conflictOf(row, before)
     if (conflict !== undefined) return { state: 'conflict', known: conflict }
+    const claim = claimAward(before && this.#stateOf(before), retryable)
+    if (claim.state === 'done') return claim
+    if (claim.state === 'busy') return { ...claim, retryMs: 0 }
+    const { stored } = claim
     const begunAt = Date.now()
-    if (stored === undefined) {
+    const rowid = await this.#write(() => {
       const { id, address, pid, xp } = row
-      const rowid = await this.#write(() => Number(this.#insert.run(id, address, pid, xp, begunAt).lastInsertRowid))
-      const attempt = { row, isInDoubt: false, previousVerdict: undefined, rowid, begunAt, before: undefined }
-      return { state: 'claimed', attempt }
-    }
-    const recorded = this.#resultOf(stored)
-    const result = finalResultOf(recorded, retryable)
-    if (result !== undefined) return { state: 'done', ...result }
-    const { isInDoubt, verdict: previousVerdict } = recorded
-    const { rowid } = stored
-    await this.#write(() => this.#update.run(null, Number(isInDoubt), null, begunAt, null, rowid))
-    const attempt: FileAttempt = { row, isInDoubt, previousVerdict, rowid, begunAt, before: stored }
+      if (before === undefined) return Number(this.#insert.run(id, address, pid, xp, begunAt).lastInsertRowid)
+      this.#save(before.rowid, stored, begunAt, null)
+      return before.rowid
+    })
+    const { isInDoubt, verdict: previousVerdict } = stored
+    const attempt: FileAttempt = { row, isInDoubt, previousVerdict, rowid, begunAt, stored, before }
     return { state: 'claimed', attempt }
   }
 
-  async complete(attempt: Attempt, verdict: Verdict, failure?: AwardFailure): Promise<Verdict> {
-    const { rowid, begunAt } = attempt as FileAttempt
-    const isOpen = verdict === 'indeterminate'
-    const isInDoubt = isOpen || verdict === 'unconfirmed'
-    const error = failure === undefined ? null : JSON.stringify(failure)
-    await this.#write(() =>
-      this.#update.run(isOpen ? null : verdict, Number(isInDoubt), error, begunAt, Date.now(), rowid),
-    )
-    return verdict
+  async complete(attempt: Attempt, verdict: Verdict, failure?: AwardFailure): Promise<Verdict | 'busy'> {
+    const { rowid, begunAt, stored, isInDoubt } = attempt as FileAttempt
+    const completed = completeAward(stored, { isInDoubt, holdsClaim: true }, verdict, failure)
+    await this.#write(() => this.#save(rowid, completed.stored, begunAt, Date.now()))
+    return completed.result
   }
 
   async release(attempt: Attempt): Promise<void> {
-    const { rowid, before, isInDoubt } = attempt as FileAttempt
+    const { rowid, begunAt, stored, before, isInDoubt } = attempt as FileAttempt
+    const released = releaseAward(stored, { isInDoubt, holdsClaim: true })
     await this.#write(() => {
-      if (before === undefined) this.#delete.run(rowid)
-      else {
-        const { verdict, error, begun_at, settled_at } = before
-        this.#update.run(verdict, Number(isInDoubt), error, begun_at, settled_at, rowid)
-      }
+      if (released === undefined) this.#delete.run(rowid)
+      else this.#save(rowid, released, before?.begun_at ?? begunAt, before?.settled_at ?? null)
     })
   }
 
   async lookUp(row: AwardRow): Promise<AwardResult | undefined> {
     const stored = this.#read(row.id)
-    return stored === undefined || conflictOf(row, stored) !== undefined ? undefined : resultOf(this.#resultOf(stored))
+    return stored === undefined || conflictOf(row, stored) !== undefined ? undefined : resultOf(this.#stateOf(stored))
   }
 
   async findConflict(row: AwardRow): Promise<AwardRow | undefined> {
@@ -472,21 +472,28 @@ class FileSession implements LedgerSession {
   }
 
   /** Reads an award, with the changes that are not committed yet. */
-  #read(id: string): StoredAward | undefined {
+  #read(id: string): FileRow | undefined {
     if (this.#failure !== undefined) throw this.#failure.reason
     try {
-      return this.#select.get(id) as StoredAward | undefined
+      return this.#select.get(id) as FileRow | undefined
     } catch (error) {
       throw explained(this.#path, error)
     }
   }
 
-  #resultOf(stored: StoredAward): RecordedResult {
+  #stateOf(stored: FileRow): AwardState {
     try {
-      return recordedResult(stored)
+      return stateOf(stored)
     } catch (error) {
       throw explained(this.#path, error)
     }
+  }
+
+  /** Writes the state of an award. A claimed award has no verdict: after a kill, it is in doubt. */
+  #save(rowid: number, stored: AwardState, begunAt: number, settledAt: number | null): void {
+    const { verdict, failure } = stored.claim === 'held' ? {} : stored
+    const error = failure === undefined ? null : JSON.stringify(failure)
+    this.#update.run(verdict ?? null, Number(stored.isInDoubt), error, begunAt, settledAt, rowid)
   }
 
   /** Makes a change in the transaction of this turn. Resolves to its result when it is committed. */

@@ -9,6 +9,7 @@ import { isSameAward } from '../../shared/same-award.ts'
 import { isWellFormed, toJsonLine } from '../../shared/text.ts'
 import { typeName } from '../../shared/type-checks.ts'
 import type { AwardRow } from '../rows.ts'
+import type { AwardResult, FinalResult, RetryableVerdicts } from './award-state.ts'
 
 /**
  * Records a run of awards, so that a later process can continue the run. Made by `fileLedger` or `postgresLedger`. You can
@@ -46,19 +47,13 @@ export interface LedgerImplementation {
   check(target: ClientTarget | undefined): Promise<void>
 }
 
-/** The final verdicts that allow another attempt. */
-export interface RetryableVerdicts {
-  readonly rejected: boolean
-  readonly unconfirmed: boolean
-}
-
 /**
  * An open ledger. A claim is the exclusive right to attempt an award. It ends when the award is completed (its verdict is
  * recorded) or the claim is released (no verdict). If it never ends, the outcome is unknown: the award is in doubt.
  */
 export interface LedgerSession {
   /** Claims the award for one attempt. Resolves when the claim is flushed. */
-  claim(row: AwardRow, retryable: RetryableVerdicts): Promise<ClaimResult>
+  claim(row: AwardRow, retryable: RetryableVerdicts): Promise<AwardClaim>
   /**
    * Records the verdict of the attempt and ends the claim. Resolves when the verdict is flushed.
    *
@@ -85,15 +80,7 @@ export interface Attempt {
   readonly previousVerdict: FinalVerdict | undefined
 }
 
-/** The verdict of an award, with the reason for a failure. */
-export interface AwardResult {
-  readonly verdict: Verdict
-  readonly failure?: AwardFailure | undefined
-}
-
-export type FinalResult = AwardResult & { readonly verdict: FinalVerdict }
-
-export type ClaimResult =
+export type AwardClaim =
   | { readonly state: 'claimed'; readonly attempt: Attempt }
   /** The ledger has a final verdict. */
   | ({ readonly state: 'done' } & FinalResult)
@@ -102,35 +89,9 @@ export type ClaimResult =
   /** Another attempt holds the claim. */
   | { readonly state: 'busy'; readonly retryMs: number }
 
-/** What a ledger has recorded about an award, without a claim of another process. */
-export interface RecordedResult {
-  readonly verdict: FinalVerdict | undefined
-  readonly failure: AwardFailure | undefined
-  /** Whether an attempt has an unknown outcome. */
-  readonly isInDoubt: boolean
-}
-
 /** Returns the known award with the row's id, if it differs from the row. */
 export const conflictOf = (row: AwardRow, { id, address, pid, xp }: AwardRow): AwardRow | undefined =>
   isSameAward(row, { address, pid, xp }) ? undefined : { id, address, pid, xp }
-
-/** Returns the recorded result of an award; `undefined` if it has none. */
-export function resultOf({ verdict, failure, isInDoubt }: RecordedResult): AwardResult | undefined {
-  if (verdict !== undefined) return { verdict, failure }
-  return isInDoubt ? { verdict: 'indeterminate', failure } : undefined
-}
-
-/** Returns the recorded result if it forbids another attempt. An id that was used with another amount is never sent again. */
-export function finalResultOf(
-  { verdict, failure }: RecordedResult,
-  { rejected, unconfirmed }: RetryableVerdicts,
-): FinalResult | undefined {
-  if (verdict === undefined) return undefined
-  const isRetryable =
-    (verdict === 'rejected' && rejected && failure?.code !== 'other_amount') ||
-    (verdict === 'unconfirmed' && unconfirmed)
-  return isRetryable ? undefined : { verdict, failure }
-}
 
 const isLedger = (value: unknown): value is AwardLedger =>
   typeof value === 'object' && value !== null && LEDGER in value

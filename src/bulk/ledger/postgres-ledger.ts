@@ -13,18 +13,22 @@ import { issuesAt, milliseconds, type OptionRules, optional } from '../../shared
 import { toJsonLine } from '../../shared/text.ts'
 import type { AwardRow } from '../rows.ts'
 import {
-  type Attempt,
   type AwardResult,
-  type ClaimResult,
-  finalResultOf,
+  type AwardState,
+  claimAward,
+  completeAward,
+  isUnknown,
+  type RetryableVerdicts,
+  resultOf,
+} from './award-state.ts'
+import {
+  type Attempt,
+  type AwardClaim,
   type LedgerSession,
   mustBeRebind,
   mustBeRunName,
   type Rebind,
-  type RecordedResult,
-  type RetryableVerdicts,
   requireTarget,
-  resultOf,
   type SharedLedger,
 } from './ledger.ts'
 import {
@@ -136,11 +140,13 @@ const MAX_WAIT_MS = 500
 const sqlStateOf = (error: unknown): unknown => (error as { code?: unknown } | undefined)?.code
 
 /** A row of the table of awards. */
-interface StoredAward extends AwardRow, RecordedResult {
+interface AwardRecord {
+  readonly award: AwardRow
   /** Whether the award has the address, campaign and XP of the row in the query. */
   readonly isSame: boolean
-  /** The time until the lease of the claim ends, 0 if it has expired; `undefined` without a claim. */
-  readonly leaseLeftMs: number | undefined
+  readonly state: AwardState
+  /** The time until the lease of the claim ends; 0 without a claim. */
+  readonly leaseLeftMs: number
   /** The recorded target of the run, as JSON. */
   readonly target: string | null | undefined
 }
@@ -195,19 +201,19 @@ class PostgresSession implements LedgerSession {
     requireTarget(this.#name, JSON.parse(recorded) as ClientTarget, this.#target, this.#rebind)
   }
 
-  async claim(row: AwardRow, retryable: RetryableVerdicts): Promise<ClaimResult> {
+  async claim(row: AwardRow, retryable: RetryableVerdicts): Promise<AwardClaim> {
     const claimed = await this.#claim(row, retryable)
     if (claimed !== undefined) return claimed
-    const stored = await this.#select(row)
-    if (stored !== undefined) this.#requireTarget(stored.target)
-    const refusal = stored && claimRefusal(stored, retryable)
+    const found = await this.#select(row)
+    if (found !== undefined) this.#requireTarget(found.target)
+    const refusal = found && refusalOf(found, retryable)
     if (refusal !== undefined) return refusal
     // The run is new, or has no target or another target, or another process has just released the claim.
     await this.bind()
     return (await this.#claim(row, retryable)) ?? { state: 'busy', retryMs: MIN_RETRY_MS }
   }
 
-  async #claim(row: AwardRow, { rejected, unconfirmed }: RetryableVerdicts): Promise<ClaimResult | undefined> {
+  async #claim(row: AwardRow, { rejected, unconfirmed }: RetryableVerdicts): Promise<AwardClaim | undefined> {
     const token = randomUUID()
     const target = this.#target === undefined ? '' : JSON.stringify(this.#target)
     const values = [...this.#values(row), token, this.#leaseMs, rejected, unconfirmed, target] as const
@@ -237,13 +243,12 @@ class PostgresSession implements LedgerSession {
     } finally {
       clearInterval(timer)
     }
-    const isUnknown = verdict === 'indeterminate' || verdict === 'unconfirmed'
-    if (isUnknown) await this.#query(this.#sql.doubt, ...this.#values(row), error)
-    const stored = await this.#select(row)
-    // The row is gone, and with it the attempts of other processes: one of them may have been applied.
-    if (stored === undefined) await this.#query(this.#sql.doubt, ...this.#values(row), error)
-    if (!stored?.isSame || stored.leaseLeftMs !== undefined) return 'busy'
-    return stored.verdict ?? 'indeterminate'
+    // Another attempt has or had the claim, or the row is gone.
+    if (isUnknown(verdict)) await this.#query(this.#sql.doubt, ...this.#values(row), error)
+    const found = await this.#select(row)
+    if (found === undefined) await this.#query(this.#sql.doubt, ...this.#values(row), error)
+    if (!found?.isSame) return 'busy'
+    return completeAward(found.state, { isInDoubt, holdsClaim: false }, verdict, failure).result
   }
 
   async release(attempt: Attempt): Promise<void> {
@@ -254,35 +259,32 @@ class PostgresSession implements LedgerSession {
   }
 
   async lookUp(row: AwardRow): Promise<AwardResult | undefined> {
-    const stored = await this.#select(row)
-    if (!stored?.isSame || isHeld(stored)) return undefined
-    // An expired claim: the outcome of its attempt is unknown.
-    if (stored.leaseLeftMs !== undefined) return { verdict: 'indeterminate', failure: stored.failure }
-    return resultOf(stored)
+    const found = await this.#select(row)
+    return found?.isSame ? resultOf(found.state) : undefined
   }
 
   async findConflict(row: AwardRow): Promise<AwardRow | undefined> {
-    const stored = await this.#select(row)
-    return stored === undefined || stored.isSame ? undefined : rowOf(stored)
+    const found = await this.#select(row)
+    return found?.isSame === false ? found.award : undefined
   }
 
   /** The caller owns the pool. */
   async close(): Promise<void> {}
 
-  async #select(row: AwardRow): Promise<StoredAward | undefined> {
+  async #select(row: AwardRow): Promise<AwardRecord | undefined> {
     const [found] = await this.#query(this.#sql.select, ...this.#values(row))
     if (found === undefined) return undefined
     const [id, address, pid, xp, verdict, error, inDoubt, isClaimed, isSame, leaseLeftMs, target] = found
     return {
-      id: id as string,
-      address: address as string,
-      pid: pid as string,
-      xp: Number(xp),
-      verdict: (verdict as FinalVerdict | null) ?? undefined,
-      failure: typeof error === 'string' ? (JSON.parse(error) as AwardFailure) : undefined,
-      isInDoubt: inDoubt === 'true',
+      award: { id: id as string, address: address as string, pid: pid as string, xp: Number(xp) },
       isSame: isSame === 'true',
-      leaseLeftMs: isClaimed === 'true' ? Number(leaseLeftMs) : undefined,
+      state: {
+        verdict: (verdict as FinalVerdict | null) ?? undefined,
+        failure: typeof error === 'string' ? (JSON.parse(error) as AwardFailure) : undefined,
+        isInDoubt: inDoubt === 'true',
+        claim: isClaimed !== 'true' ? 'none' : Number(leaseLeftMs) > 0 ? 'held' : 'expired',
+      },
+      leaseLeftMs: Number(leaseLeftMs),
       target,
     }
   }
@@ -331,16 +333,10 @@ class PostgresSession implements LedgerSession {
   }
 }
 
-/** Whether another attempt holds the claim of the award, and its lease has not expired. */
-const isHeld = ({ leaseLeftMs = 0 }: StoredAward): boolean => leaseLeftMs > 0
-
 /** Returns why the award can't be claimed; `undefined` if it can. */
-function claimRefusal(stored: StoredAward, retryable: RetryableVerdicts): ClaimResult | undefined {
-  if (!stored.isSame) return { state: 'conflict', known: rowOf(stored) }
-  if (isHeld(stored)) return { state: 'busy', retryMs: Math.max(MIN_RETRY_MS, stored.leaseLeftMs ?? 0) }
-  if (stored.leaseLeftMs !== undefined) return undefined
-  const result = finalResultOf(stored, retryable)
-  return result && { state: 'done', ...result }
+function refusalOf({ award, isSame, state, leaseLeftMs }: AwardRecord, retryable: RetryableVerdicts) {
+  if (!isSame) return { state: 'conflict', known: award } as const
+  const claim = claimAward(state, retryable)
+  if (claim.state === 'busy') return { ...claim, retryMs: Math.max(MIN_RETRY_MS, leaseLeftMs) }
+  return claim.state === 'done' ? claim : undefined
 }
-
-const rowOf = ({ id, address, pid, xp }: StoredAward): AwardRow => ({ id, address, pid, xp })

@@ -102,7 +102,8 @@ export function statements(tableName: string) {
         attempt = excluded.attempt,
         lease_until = ${lease('$7')},
         in_doubt = award.in_doubt OR award.attempt IS NOT NULL,
-        verdict = CASE WHEN award.attempt IS NULL THEN award.verdict END
+        verdict = CASE WHEN award.attempt IS NULL THEN award.verdict END,
+        error = CASE WHEN award.attempt IS NULL THEN award.error END
       WHERE ${isSame('excluded.address', 'excluded.pid', 'excluded.xp')}
         AND CASE WHEN award.attempt IS NULL
           THEN award.verdict IS NULL OR (award.verdict = 'unconfirmed' AND $9::boolean)

@@ -1,0 +1,127 @@
+import type { AwardFailure, FinalVerdict, Verdict } from '../../schemas/award-report.ts'
+
+/**
+ * The rule for what an attempt does to the state of its award. `fileLedger` applies these functions. `postgresLedger` says the
+ * same in SQL, with one statement per event, and a test compares both ledgers with them for every state and event.
+ *
+ * ```text
+ * stored            claim              complete,            complete,                       release,      release,
+ *                                      with the claim       without the claim               with claim    without
+ *
+ * nothing           claimed            -                    in doubt: unknown or busy       -             in doubt (2)
+ * in doubt          claimed            -                    unchanged                       -             unchanged
+ * final             done; claimed      -                    unchanged, or                   -             unchanged, or
+ *                   if retryable                            unconfirmed (1)                               unconfirmed (1,2)
+ * claimed           busy               its verdict (3)      in doubt (1); busy              as before     in doubt (1,2)
+ * claimed, expired  claimed, in doubt  its verdict (3)      in doubt (1); busy              as before     in doubt (1,2)
+ *
+ * (1) if the outcome is unknown, and the earlier verdict is none or rejected, which becomes unconfirmed
+ * (2) if the attempt knew that the award was in doubt
+ * (3) rejected becomes unconfirmed if the award came in doubt during the attempt, which its refusal can't explain
+ * ```
+ *
+ * An attempt that was awarded records it in every state.
+ */
+export interface AwardState {
+  /** The final verdict; while the award is claimed, the one before the claim. */
+  readonly verdict: FinalVerdict | undefined
+  readonly failure: AwardFailure | undefined
+  /** Whether an attempt has an unknown outcome. */
+  readonly isInDoubt: boolean
+  /** `expired`: nobody knows whether the attempt that holds the claim still runs. */
+  readonly claim: 'none' | 'held' | 'expired'
+}
+
+/** The final verdicts that allow another attempt. */
+export interface RetryableVerdicts {
+  readonly rejected: boolean
+  readonly unconfirmed: boolean
+}
+
+/** The verdict of an award, with the reason for a failure. */
+export interface AwardResult {
+  readonly verdict: Verdict
+  readonly failure?: AwardFailure | undefined
+}
+
+export type FinalResult = AwardResult & { readonly verdict: FinalVerdict }
+
+/** An attempt that ends. */
+export interface EndingAttempt {
+  /** Whether the award was in doubt when the attempt claimed it. */
+  readonly isInDoubt: boolean
+  /** Whether the claim is still the one of the attempt. */
+  readonly holdsClaim: boolean
+}
+
+const NEW: AwardState = { verdict: undefined, failure: undefined, isInDoubt: false, claim: 'none' }
+
+/** Whether nobody knows if the attempt made the award. */
+export const isUnknown = (verdict: Verdict): boolean => verdict === 'indeterminate' || verdict === 'unconfirmed'
+
+/** Claims an award for an attempt. */
+export function claimAward(
+  stored: AwardState | undefined,
+  retryable: RetryableVerdicts,
+):
+  | { readonly state: 'claimed'; readonly stored: AwardState }
+  | ({ readonly state: 'done' } & FinalResult)
+  | { readonly state: 'busy' } {
+  if (stored?.claim === 'held') return { state: 'busy' }
+  const { verdict, failure, isInDoubt } = stored?.claim === 'expired' ? { ...NEW, isInDoubt: true } : (stored ?? NEW)
+  if (verdict !== undefined && !isRetryable({ verdict, failure }, retryable)) return { state: 'done', verdict, failure }
+  return { state: 'claimed', stored: { verdict, failure, isInDoubt, claim: 'held' } }
+}
+
+/** An id that was used with another amount is never sent again. */
+const isRetryable = ({ verdict, failure }: FinalResult, { rejected, unconfirmed }: RetryableVerdicts): boolean =>
+  (verdict === 'rejected' && rejected && failure?.code !== 'other_amount') || (verdict === 'unconfirmed' && unconfirmed)
+
+/**
+ * Records the verdict of an attempt.
+ *
+ * @returns the recorded verdict, which may be another attempt's; `busy` if the award must be claimed again
+ */
+export function completeAward(
+  stored: AwardState | undefined,
+  { isInDoubt, holdsClaim }: EndingAttempt,
+  verdict: Verdict,
+  failure: AwardFailure | undefined,
+): { readonly stored: AwardState; readonly result: Verdict | 'busy' } {
+  if (verdict === 'awarded') return { stored: { ...NEW, verdict }, result: verdict }
+  if (holdsClaim) {
+    const cameInDoubt = stored?.isInDoubt === true && !isInDoubt
+    const result = verdict === 'rejected' && cameInDoubt ? 'unconfirmed' : verdict
+    const final = result === 'indeterminate' ? undefined : result
+    return { stored: { verdict: final, failure, isInDoubt: isUnknown(result), claim: 'none' }, result }
+  }
+  const left = stored === undefined || isUnknown(verdict) ? inDoubt(stored, failure) : stored
+  // With the row, the attempts of other processes are gone: one of them may have been applied.
+  const isLost = stored === undefined && !isUnknown(verdict)
+  return { stored: left, result: isLost || left.claim !== 'none' ? 'busy' : (left.verdict ?? 'indeterminate') }
+}
+
+/** Ends the claim of an attempt that certainly changed nothing. @returns what to store; `undefined` to delete the award */
+export function releaseAward(
+  stored: AwardState | undefined,
+  { isInDoubt, holdsClaim }: EndingAttempt,
+): AwardState | undefined {
+  if (holdsClaim && (stored?.isInDoubt || stored?.verdict !== undefined)) return { ...stored, claim: 'none' }
+  const left = holdsClaim ? undefined : stored
+  return isInDoubt ? inDoubt(left, undefined) : left
+}
+
+/** Returns the state after an attempt with an unknown outcome that does not hold the claim. */
+function inDoubt(stored: AwardState | undefined, failure: AwardFailure | undefined): AwardState {
+  if (stored === undefined) return { ...NEW, failure, isInDoubt: true }
+  if (stored.verdict === undefined) return { ...stored, isInDoubt: true }
+  return stored.verdict === 'rejected' ? { ...stored, verdict: 'unconfirmed', isInDoubt: true } : stored
+}
+
+/** Returns the recorded result of an award; `undefined` if it has none, or another attempt is under way. */
+export function resultOf({ verdict, failure, isInDoubt, claim }: AwardState): AwardResult | undefined {
+  if (claim === 'held') return undefined
+  if (claim === 'expired') return { verdict: 'indeterminate' }
+  if (verdict !== undefined) return { verdict, failure }
+  return isInDoubt ? { verdict: 'indeterminate', failure } : undefined
+}
