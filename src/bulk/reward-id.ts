@@ -4,6 +4,7 @@ import { rewardWalletRequest } from '../endpoints/reward-wallet.ts'
 import { invalidRequestError } from '../errors/invalid-request-error.ts'
 import { identifier } from '../schemas/fields.ts'
 import { validate } from '../schemas/validate.ts'
+import { comparableAddress } from '../shared/wallet-address.ts'
 
 /** The parts from which {@link rewardId} derives an id. */
 export interface RewardIdParts {
@@ -56,6 +57,7 @@ export function rewardId(parts: RewardIdParts): string {
   if (!checked.ok) throw invalidRequestError('rewardId', checked.issues)
   const { pid, address, reason } = checked.value
   const hash = createHash('sha256')
-  for (const part of [VERSION, pid, address.toLowerCase(), reason]) hash.update(`${Buffer.byteLength(part)}:${part},`)
+  for (const part of [VERSION, pid, comparableAddress(address), reason])
+    hash.update(`${Buffer.byteLength(part)}:${part},`)
   return `${VERSION}-${hash.digest('hex').slice(0, HASH_LENGTH)}`
 }

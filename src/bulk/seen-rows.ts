@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { awardKey } from '../shared/same-award.ts'
 import type { AwardRow } from './rows.ts'
 
 /** Four words of the hash of the id, then two words of the hash of the other fields. */
@@ -21,9 +22,9 @@ export class SeenRows {
    * @returns `new` for the first row with this id; `duplicate` if an equal row was added before; `conflict` if the first row
    *   with this id has another address, campaign or XP
    */
-  add({ id, address, pid, xp }: AwardRow): 'new' | 'duplicate' | 'conflict' {
-    const idHash = hash('sha256', id)
-    const rowHash = hash('sha256', JSON.stringify([address.toLowerCase(), pid, xp]))
+  add(award: AwardRow): 'new' | 'duplicate' | 'conflict' {
+    const idHash = hash('sha256', award.id)
+    const rowHash = hash('sha256', awardKey(award))
     const row = [0, 1, 2, 3].map((at) => wordOf(idHash, at)).concat(wordOf(rowHash, 0), wordOf(rowHash, 1))
     // 0 in the first word marks a free slot.
     row[0] ||= 1

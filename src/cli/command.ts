@@ -1,5 +1,5 @@
 import { Command as BaseCommand } from 'commander'
-import { EXIT, type ExitCode } from './failure.ts'
+import { EXIT, type ExitCode } from './exit-codes.ts'
 import type { Interrupts } from './interrupts.ts'
 import type { Output } from './output.ts'
 

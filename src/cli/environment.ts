@@ -1,7 +1,23 @@
 import { readFileSync, statSync } from 'node:fs'
 import { expiryOf } from '../shared/jwt.ts'
-import { ADVICE, CommandFailure, EXIT, usageFailure } from './failure.ts'
+import { EXIT } from './exit-codes.ts'
+import { ADVICE, CommandFailure, usageFailure } from './failure.ts'
 import { fileFailure, isSystemError } from './files.ts'
+
+/** The environment variables, for the help. */
+export const ENVIRONMENT_HELP = `Environment:
+  CAMPAIGN_BASE_URL           base URL of the service, ending in /api/v1
+  CAMPAIGN_ACCESS_TOKEN       bearer token
+  CAMPAIGN_ACCESS_TOKEN_FILE  file with the bearer token; read again after a 401
+  CAMPAIGN_WEBHOOK_SECRET     secret of the webhook
+  CAMPAIGN_READ_ONLY          1 or true: refuse every write
+  CAMPAIGN_ALLOWED_CAMPAIGNS  campaigns that may be written to, for example demo,test
+  HTTPS_PROXY, NO_PROXY       proxy for https, and hosts that need no proxy
+  NO_COLOR                    no colours, no progress bar`
+
+/** Returns whether a variable of the connection is set. */
+export const hasConnection = (env: NodeJS.ProcessEnv): boolean =>
+  Boolean(env.CAMPAIGN_BASE_URL || env.CAMPAIGN_ACCESS_TOKEN || env.CAMPAIGN_ACCESS_TOKEN_FILE)
 
 export function baseUrlOf({ CAMPAIGN_BASE_URL: given }: NodeJS.ProcessEnv): string {
   const baseUrl = given?.trim()

@@ -1,28 +1,7 @@
 import type { Issue } from 'campaign-client'
 import { describeAt } from '../shared/issue.ts'
+import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts'
 import { proxyUrlFor } from './proxy-url.ts'
-
-/** The exit codes of the command: part of its public contract. docs/command.md lists them. */
-export const EXIT = {
-  done: 0,
-  /**
-   * Some rows were not awarded, a signature is wrong, `check` found a difference, your receiver refused a message, or a
-   * result could not be written.
-   */
-  incomplete: 1,
-  /** Wrong flags, files or environment, or a declined question. Nothing was sent. */
-  usage: 2,
-  refused: 3,
-  unreachable: 4,
-  /** A write may have been applied. */
-  unknownOutcome: 5,
-  /** A bug of the command: EX_SOFTWARE of sysexits.h. */
-  internal: 70,
-  /** Ended by a signal: SIGINT, as a shell reports it. */
-  interrupted: 130,
-} as const
-
-export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
 interface FailureDetails {
   /** How the user can solve the problem. */
@@ -115,12 +94,6 @@ export const unknownOutcomeFailure = (code: string, message: string): CommandFai
 
 export const UNKNOWN_OUTCOME_ADVICE =
   'the write may have been applied: read the progress before you run the command again'
-
-/** Returns the exit code for an error code, if the outcome is known. */
-export function exitCodeOf(code: string): ExitCode {
-  if (code === 'configuration' || code === 'access_token' || code === 'invalid_request') return EXIT.usage
-  return code === 'network' || code === 'timeout' ? EXIT.unreachable : EXIT.refused
-}
 
 /** Advice by error code. */
 export const ADVICE: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import type { Verdict } from 'campaign-client/bulk'
 import { InvalidArgumentError } from 'commander'
-import { WALLET_ADDRESS } from '../shared/wallet-address.ts'
+import { comparableAddress, WALLET_ADDRESS } from '../shared/wallet-address.ts'
 import type { Command, Context } from './command.ts'
 import { RepeatableOption, text } from './flags.ts'
 import type { LedgerFlags } from './ledger.ts'
@@ -35,7 +35,7 @@ export function define(command: Command, context: Context): void {
 }
 
 function wallet(given: string): string {
-  if (WALLET_ADDRESS.test(given)) return given.toLowerCase()
+  if (WALLET_ADDRESS.test(given)) return comparableAddress(given)
   throw new InvalidArgumentError('It must be a wallet address: 0x and 40 hex digits.')
 }
 

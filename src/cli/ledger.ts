@@ -4,6 +4,7 @@ import { fileLedger, type LedgerEntry, readLedger, readProgress, type Verdict } 
 import { type ClientTarget, clientInternals } from '../shared/client-internals.ts'
 import { addDecimals } from '../shared/decimals.ts'
 import { LEDGER } from '../shared/ledger-key.ts'
+import { comparableAddress } from '../shared/wallet-address.ts'
 import { formatCount, formatXp } from './award/format.ts'
 import type { ProgressFormat } from './award/progress-format.ts'
 import { checkReportPaths, writeReports } from './award/report-files.ts'
@@ -12,7 +13,8 @@ import { readProgressFormat } from './award/send.ts'
 import type { Context } from './command.ts'
 import { connect } from './connect.ts'
 import { tokenFilesOf } from './environment.ts'
-import { EXIT, type ExitCode, exitCodeOf, usageFailure, withoutReference } from './failure.ts'
+import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts'
+import { usageFailure, withoutReference } from './failure.ts'
 import { bold, dim, green, type Part, plainLine, red, yellow } from './output.ts'
 import { VERDICTS } from './verdicts.ts'
 
@@ -98,7 +100,7 @@ async function readContents(
     if (firstAt === null || entry.at < firstAt) firstAt = entry.at
     if (lastAt === null || entry.at > lastAt) lastAt = entry.at
     const isShown =
-      (address === undefined || entry.address.toLowerCase() === address) &&
+      (address === undefined || comparableAddress(entry.address) === address) &&
       (id === undefined || entry.id === id) &&
       (verdicts === undefined || verdicts.includes(entry.verdict))
     // Without a filter, --explain is about the awards that were not made.

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline'
-import { CommandFailure, EXIT, usageFailure } from './failure.ts'
+import { EXIT } from './exit-codes.ts'
+import { CommandFailure, usageFailure } from './failure.ts'
 
 /**
  * Asks for confirmation at the terminal.

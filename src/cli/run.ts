@@ -1,7 +1,9 @@
 import { CommanderError } from 'commander'
 import { version } from '../../package.json'
 import { Command, type Context, MAX_HELP_WIDTH } from './command.ts'
-import { type CommandFailure, EXIT, type ExitCode, toFailure, usageFailure } from './failure.ts'
+import { ENVIRONMENT_HELP } from './environment.ts'
+import { EXIT, EXIT_CODES_HELP, type ExitCode } from './exit-codes.ts'
+import { type CommandFailure, toFailure, usageFailure } from './failure.ts'
 import { systemReason } from './files.ts'
 import { refuseRepeatedFlags } from './flags.ts'
 import { Interrupts } from './interrupts.ts'
@@ -62,7 +64,7 @@ async function parse(context: Context): Promise<ExitCode> {
       showGlobalOptions: true,
     })
     .examples('dev', 'award party.csv --pid demo --dry-run')
-    .addHelpText('after', environmentHelp)
+    .addHelpText('after', `\n${ENVIRONMENT_HELP}\n\n${EXIT_CODES_HELP}`)
     .hook('preAction', (_, command) => {
       output.json = command.optsWithGlobals().json === true
     })
@@ -123,28 +125,6 @@ async function addCommands(program: Command, context: Context): Promise<void> {
     define(command, context)
   }
 }
-
-const environmentHelp = `
-Environment:
-  CAMPAIGN_BASE_URL           base URL of the service, ending in /api/v1
-  CAMPAIGN_ACCESS_TOKEN       bearer token
-  CAMPAIGN_ACCESS_TOKEN_FILE  file with the bearer token; read again after a 401
-  CAMPAIGN_WEBHOOK_SECRET     secret of the webhook
-  CAMPAIGN_READ_ONLY          1 or true: refuse every write
-  CAMPAIGN_ALLOWED_CAMPAIGNS  campaigns that may be written to, for example demo,test
-  HTTPS_PROXY, NO_PROXY       proxy for https, and hosts that need no proxy
-  NO_COLOR                    no colours, no progress bar
-
-Exit codes:
-  0    done
-  1    some rows were not awarded, a signature is wrong, check found a difference,
-       or your receiver refused a message
-  2    wrong flags, files or environment, or declined: nothing was sent
-  3    refused by the service
-  4    the service cannot be reached
-  5    the outcome of a write is unknown: it may have been applied
-  70   a bug in the command
-  130  interrupted by Ctrl-C`
 
 async function printError(error: unknown, output: Output, env: NodeJS.ProcessEnv): Promise<ExitCode> {
   const failure = error instanceof CommanderError ? toUsageFailure(error) : await toFailure(error, env)

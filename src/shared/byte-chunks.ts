@@ -31,6 +31,23 @@ export class ByteChunks {
   }
 }
 
+/**
+ * Reads a body to its end, and keeps its first `maxBytes` bytes. The rest is read and discarded: a client that is still sending
+ * would not see the response.
+ */
+export async function readBytes(
+  body: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+): Promise<{ readonly bytes: Uint8Array; readonly isWhole: boolean }> {
+  const chunks = new ByteChunks(maxBytes)
+  let left = maxBytes
+  for await (const chunk of body) {
+    chunks.add(chunk.subarray(0, Math.max(0, left)))
+    left -= chunk.byteLength
+  }
+  return { bytes: chunks.concat(), isWhole: left >= 0 }
+}
+
 /** `Buffer.concat` for every runtime. */
 export function concatBytes(chunks: readonly Uint8Array[]): Uint8Array {
   const whole = new Uint8Array(chunks.reduce((length, chunk) => length + chunk.byteLength, 0))

@@ -1,3 +1,5 @@
+import { comparableAddress } from './wallet-address.ts'
+
 /** The fields of an award, without its id. */
 interface AwardFields {
   readonly address: string
@@ -5,6 +7,10 @@ interface AwardFields {
   readonly xp: number
 }
 
+/** Returns a text that is equal for awards that differ only in their ids. */
+export const awardKey = ({ address, pid, xp }: AwardFields): string =>
+  JSON.stringify([comparableAddress(address), pid, xp])
+
 /** Whether two awards with the same id are the same award. The letter case of an address makes no difference. */
 export const isSameAward = (one: AwardFields, other: AwardFields): boolean =>
-  one.xp === other.xp && one.pid === other.pid && one.address.toLowerCase() === other.address.toLowerCase()
+  one.xp === other.xp && one.pid === other.pid && comparableAddress(one.address) === comparableAddress(other.address)

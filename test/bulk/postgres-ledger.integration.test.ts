@@ -393,22 +393,37 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
       expect(await first).toBe('awarded')
     })
 
+    /** A ledger with a short lease, that counts the extensions. */
+    const countingLedger = () => {
+      const counted = { extensions: 0 }
+      const counting = poolWith((text) => {
+        if (text.includes(EXTEND)) counted.extensions++
+      })
+      return { counted, ledger: postgresLedger(counting, { run: randomUUID(), table, leaseMs: 60 }) }
+    }
+
     test.each([
       ['succeeds', undefined],
       ['is refused with 401', { kind: 'status', status: 401 }],
       ['ends with an unknown outcome', { kind: 'reset' }],
     ] as const)('a call that %s no longer extends its lease', async (_, fault) => {
       const { client, service } = setup()
-      vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
-      onTestFinished(() => void vi.useRealTimers())
+      const { ledger, counted } = countingLedger()
+      const other = countingLedger()
       if (fault) service.fail({ on: 'rewardWallet', ...fault })
       const slow = holdCalls(client)
-      const made = awardOne(slow, award(1), { ledger: newRun() }).catch((error: unknown) => error)
-      await expect.poll(() => slow.waiting).toHaveLength(1)
-      expect(vi.getTimerCount()).toBe(1)
+      const made = awardOne(slow, award(1), { ledger }).catch((error: unknown) => error)
+      await expect.poll(() => counted.extensions).toBeGreaterThan(1)
       slow.waiting[0]?.()
       await made
-      expect(vi.getTimerCount()).toBe(0)
+      const before = counted.extensions
+      // Meanwhile, another call extends its lease.
+      const held = awardOne(slow, award(2), { ledger: other.ledger })
+      await expect.poll(() => other.counted.extensions).toBeGreaterThan(3)
+      // One extension may have been under way.
+      expect(counted.extensions - before).toBeLessThanOrEqual(1)
+      slow.waiting[1]?.()
+      await held
     })
 
     test.each([

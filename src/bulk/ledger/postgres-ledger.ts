@@ -11,6 +11,7 @@ import type { ClientTarget } from '../../shared/client-internals.ts'
 import { LEDGER } from '../../shared/ledger-key.ts'
 import { issuesAt, milliseconds, type OptionRules, optional } from '../../shared/option-checks.ts'
 import { toJsonLine } from '../../shared/text.ts'
+import { startTimer } from '../../shared/timers.ts'
 import type { AwardRow } from '../rows.ts'
 import {
   type AwardResult,
@@ -77,17 +78,19 @@ const OPTIONS: OptionRules<PostgresLedgerOptions> = {
   leaseMs: optional(milliseconds),
 }
 const DEFAULT_LEASE_MS = 60_000
-/** A connection without a response for this long counts as lost. Claims of one run wait for each other, but not as long. */
+/** After this time without a response, a connection counts as lost. Waiting for the claim of another process takes less. */
 const STATEMENT_TIMEOUT_MS = 30_000
 
 /**
  * Records a run of awards in PostgreSQL 11 or newer, for `rewardWallets` and `awardOne`. Several processes can share it.
  * {@link postgresLedgerSchema} creates its tables.
  *
- * Each attempt first claims the award. Only one attempt at a time can hold the claim. The claim has a lease, which is measured
- * by the database's clock. When the lease expires, another attempt may claim the award. From then on, the ledger accepts only
- * the verdict `awarded` from the first attempt. If the service refuses the second attempt, the first attempt may have
- * succeeded. The verdict is then `unconfirmed`, unless `confirm` or `isUsedId` decides.
+ * Each attempt claims the award before it sends a request. One attempt at a time holds the claim, until its lease expires by the
+ * database's clock. Then a second attempt may claim the award:
+ *
+ * - Of the first attempt, the ledger then accepts only the verdict `awarded`.
+ * - If the service refuses the second attempt, the award is `unconfirmed`, because the first attempt may have made it. `confirm`
+ *   or `isUsedId` can decide.
  *
  * Each statement has a time limit of 30 s: after a failover, a connection may stay open without a response. Then the run stops,
  * or `awardOne` throws. A connection of `pg` is closed and replaced. `postgres` cannot close a single connection.
@@ -154,8 +157,7 @@ interface AwardRecord {
 interface PostgresAttempt extends Attempt {
   /** Proves that the attempt holds the claim. */
   readonly token: string
-  /** Extends the lease of the claim. */
-  readonly timer: NodeJS.Timeout
+  readonly stopExtending: () => void
 }
 
 const MIN_RETRY_MS = 50
@@ -219,19 +221,23 @@ class PostgresSession implements LedgerSession {
     const values = [...this.#values(row), token, this.#leaseMs, rejected, unconfirmed, target] as const
     const [claimed] = await this.#query(this.#sql.claim, ...values)
     if (claimed === undefined) return undefined
-    const timer = setInterval(() => {
-      // A failure is ignored: the next extension may succeed before the lease expires.
-      this.#query(this.#sql.extend, this.#run, row.id, token, this.#leaseMs).catch(() => undefined)
-    }, this.#leaseMs / 3)
-    timer.unref()
+    const stopExtending = extendRegularly(this.#leaseMs / 3, () =>
+      this.#query(this.#sql.extend, this.#run, row.id, token, this.#leaseMs),
+    )
     const [isInDoubt, verdict] = claimed
     const previousVerdict = (verdict as FinalVerdict | null) ?? undefined
-    const attempt: PostgresAttempt = { row, token, timer, isInDoubt: isInDoubt === 'true', previousVerdict }
+    const attempt: PostgresAttempt = {
+      row,
+      token,
+      stopExtending,
+      isInDoubt: isInDoubt === 'true',
+      previousVerdict,
+    }
     return { state: 'claimed', attempt }
   }
 
   async complete(attempt: Attempt, verdict: Verdict, failure?: AwardFailure): Promise<Verdict | 'busy'> {
-    const { row, token, timer, isInDoubt } = attempt as PostgresAttempt
+    const { row, token, stopExtending, isInDoubt } = attempt as PostgresAttempt
     const error = failure === undefined ? '' : JSON.stringify(failure)
     try {
       if (verdict === 'awarded') {
@@ -241,7 +247,7 @@ class PostgresSession implements LedgerSession {
       const [completed] = await this.#query(this.#sql.complete, this.#run, row.id, token, verdict, error, isInDoubt)
       if (completed !== undefined) return completed[0] as Verdict
     } finally {
-      clearInterval(timer)
+      stopExtending()
     }
     // Another attempt has or had the claim, or the row is gone.
     if (isUnknown(verdict)) await this.#query(this.#sql.doubt, ...this.#values(row), error)
@@ -252,8 +258,8 @@ class PostgresSession implements LedgerSession {
   }
 
   async release(attempt: Attempt): Promise<void> {
-    const { row, token, timer, isInDoubt } = attempt as PostgresAttempt
-    clearInterval(timer)
+    const { row, token, stopExtending, isInDoubt } = attempt as PostgresAttempt
+    stopExtending()
     const kept = await this.#query(this.#sql.release, this.#run, row.id, token)
     if (isInDoubt && kept.length === 0) await this.#query(this.#sql.doubt, ...this.#values(row), '')
   }
@@ -330,6 +336,22 @@ class PostgresSession implements LedgerSession {
 
   #unusable(reason: string, cause?: unknown): ConfigurationError {
     return new ConfigurationError(`${this.#name} can't be used: ${reason}`, { cause })
+  }
+}
+
+/** Extends a lease every `intervalMs`, one extension at a time. @returns a function that stops it */
+function extendRegularly(intervalMs: number, extend: () => Promise<unknown>): () => void {
+  let isStopped = false
+  let cancel = startTimer(intervalMs, extendOnce)
+  async function extendOnce(): Promise<void> {
+    const sentAt = performance.now()
+    // After a failure, the next extension may succeed before the lease expires.
+    await extend().catch(() => undefined)
+    if (!isStopped) cancel = startTimer(sentAt + intervalMs - performance.now(), extendOnce)
+  }
+  return () => {
+    isStopped = true
+    cancel()
   }
 }
 

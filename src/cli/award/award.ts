@@ -10,13 +10,15 @@ import { connect } from '../connect.ts'
 import {
   allowedCampaignsOf,
   baseUrlOf,
+  hasConnection,
   isReadOnly,
   readOnlyFailure,
   refuseExpiredToken,
   requireAllowedCampaign,
   tokenFilesOf,
 } from '../environment.ts'
-import { CommandFailure, EXIT, type ExitCode, usageFailure } from '../failure.ts'
+import { EXIT, type ExitCode } from '../exit-codes.ts'
+import { CommandFailure, usageFailure } from '../failure.ts'
 import { inputName, outputFailure, readInput } from '../files.ts'
 import { plainLine } from '../output.ts'
 import type { ColumnNames } from './columns.ts'
@@ -53,8 +55,7 @@ export async function award(name: string, flags: AwardFlags, context: Context): 
   requireSqlite()
   if (isReadOnly(env, flags.readOnly) && !dryRun) throw readOnlyFailure('award')
   // Without an environment, a dry run checks only the list and the ledger.
-  const hasEnvironment = env.CAMPAIGN_BASE_URL || env.CAMPAIGN_ACCESS_TOKEN || env.CAMPAIGN_ACCESS_TOKEN_FILE
-  const isOffline = dryRun === true && !hasEnvironment
+  const isOffline = dryRun === true && !hasConnection(env)
   const baseUrl = isOffline ? undefined : baseUrlOf(env)
   if (!isOffline) refuseExpiredToken(env)
   if (pid !== undefined) requireAllowedCampaign(env, pid, `awards in ${JSON.stringify(pid)}, the campaign of --pid`)

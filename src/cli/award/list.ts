@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto'
 import type { AwardRow } from 'campaign-client/bulk'
 import { addDecimals } from '../../shared/decimals.ts'
 import { isSameAward } from '../../shared/same-award.ts'
-import { CommandFailure, EXIT, usageFailure } from '../failure.ts'
+import { comparableAddress } from '../../shared/wallet-address.ts'
+import { EXIT } from '../exit-codes.ts'
+import { CommandFailure, usageFailure } from '../failure.ts'
 import { inputName } from '../files.ts'
 import { formatCount, formatNumber } from './format.ts'
 import { type Columns, type CsvRecord, decodeText, headingsOf, readColumns, readRecords } from './read-csv.ts'
@@ -167,7 +169,8 @@ export interface Totals {
 /** Returns the SHA-256 of all rows: what is sent, however the file is written. */
 export function sha256Of({ rows }: AwardList): string {
   const hash = createHash('sha256')
-  for (const { pid, address, id, xp } of rows) hash.update(`${JSON.stringify([pid, address.toLowerCase(), id, xp])}\n`)
+  for (const { pid, address, id, xp } of rows)
+    hash.update(`${JSON.stringify([pid, comparableAddress(address), id, xp])}\n`)
   return hash.digest('hex')
 }
 
@@ -177,7 +180,7 @@ export function totalsOf(rows: Iterable<AwardRow>): Totals {
   let xp = 0
   for (const row of rows) {
     awards++
-    wallets.add(row.address.toLowerCase())
+    wallets.add(comparableAddress(row.address))
     xp = addDecimals(xp, row.xp)
   }
   return { awards, wallets: wallets.size, xp }

@@ -6,6 +6,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { fileLedger, type LedgerEntry, readLedger } from 'campaign-client/bulk'
 import type { ClientTarget } from '../../shared/client-internals.ts'
 import { LEDGER } from '../../shared/ledger-key.ts'
+import { awardKey } from '../../shared/same-award.ts'
+import { comparableAddress } from '../../shared/wallet-address.ts'
 import { isSystemError, systemReason } from '../files.ts'
 import type { Interrupts } from '../interrupts.ts'
 import { formatCount, formatNumber } from './format.ts'
@@ -97,9 +99,6 @@ export async function compareLedgers(
   return { wallets: wallets.size, ledgers, warnings }
 }
 
-const awardKey = ({ address, pid, xp }: Pick<LedgerEntry, 'address' | 'pid' | 'xp'>): string =>
-  JSON.stringify([address.toLowerCase(), pid, xp])
-
 /** Finds the regular files `*.ledger` in the folder of a ledger, other than the ledger itself. */
 async function findLedgers(ledger: string): Promise<Candidate[]> {
   const folder = dirname(ledger)
@@ -157,7 +156,7 @@ async function findAwards(
     for await (const entry of readLedger(copy)) {
       if (entry.verdict === 'rejected' || entry.at < minAt || list.awards.has(entry.id)) continue
       if (!awards.has(awardKey(entry))) continue
-      wallets.add(entry.address.toLowerCase())
+      wallets.add(comparableAddress(entry.address))
       if (entry.at > lastAt) lastAt = entry.at
     }
   } finally {

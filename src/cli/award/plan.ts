@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { type LedgerEntry, readLedger, type Verdict } from 'campaign-client/bulk'
 import { addDecimals } from '../../shared/decimals.ts'
 import { isSameAward } from '../../shared/same-award.ts'
+import { comparableAddress } from '../../shared/wallet-address.ts'
 import { bold, dim, type Part, yellow } from '../output.ts'
 import { VERDICTS } from '../verdicts.ts'
 import { hasWrongChecksum } from './address-checksum.ts'
@@ -118,7 +119,8 @@ export function recordedTotals({ verdicts, list }: Plan, rows: readonly ListRow[
   return Object.fromEntries(VERDICTS.map((verdict) => [verdict, of(verdict)])) as Record<Verdict, Totals>
 }
 
-const walletKey = ({ address, pid }: Pick<LedgerEntry, 'address' | 'pid'>): string => `${address.toLowerCase()} ${pid}`
+const walletKey = ({ address, pid }: Pick<LedgerEntry, 'address' | 'pid'>): string =>
+  `${comparableAddress(address)} ${pid}`
 
 const MAX_EXAMPLES = 3
 
@@ -126,7 +128,7 @@ function awardedBefore(toSend: readonly ListRow[], notInList: ReadonlyMap<string
   const found = new Map<string, LedgerEntry>()
   for (const row of toSend) {
     const other = notInList.get(walletKey(row))
-    if (other !== undefined) found.set(row.address.toLowerCase(), other)
+    if (other !== undefined) found.set(comparableAddress(row.address), other)
   }
   return { wallets: found.size, examples: [...found.values()].slice(0, MAX_EXAMPLES) }
 }

@@ -1,5 +1,6 @@
 import { shellWord } from '../../shared/text.ts'
-import { CommandFailure, EXIT } from '../failure.ts'
+import { EXIT } from '../exit-codes.ts'
+import { CommandFailure } from '../failure.ts'
 import { confirm } from '../prompt.ts'
 import { formatCount, formatNumber, formatXp } from './format.ts'
 import { type Plan, planFields } from './plan.ts'

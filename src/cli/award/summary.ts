@@ -1,6 +1,7 @@
 import type { AwardReport, RowProblem, Verdict } from 'campaign-client/bulk'
 import { addDecimals } from '../../shared/decimals.ts'
-import { ADVICE, type CommandFailure, EXIT, type ExitCode, withoutReference } from '../failure.ts'
+import { EXIT, type ExitCode } from '../exit-codes.ts'
+import { ADVICE, type CommandFailure, withoutReference } from '../failure.ts'
 import { bold, dim, green, type Part, red, yellow } from '../output.ts'
 import { formatCommandLine, formatCount, formatDuration, formatNumber, formatXp } from './format.ts'
 import { type Plan, recordedTotals } from './plan.ts'

@@ -10,7 +10,8 @@ import {
   requireAllowedCampaign,
   tokenFilesOf,
 } from '../environment.ts'
-import { EXIT, type ExitCode, UNKNOWN_OUTCOME_ADVICE, unknownOutcomeFailure, usageFailure } from '../failure.ts'
+import { EXIT, type ExitCode } from '../exit-codes.ts'
+import { UNKNOWN_OUTCOME_ADVICE, unknownOutcomeFailure, usageFailure } from '../failure.ts'
 import { checkOutputFile, outputFailure, replaceFile } from '../files.ts'
 import { bold, dim, green, type Part, yellow } from '../output.ts'
 import { confirm } from '../prompt.ts'

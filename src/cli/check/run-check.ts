@@ -1,4 +1,5 @@
-import { ADVICE, adviceOn, CommandFailure, EXIT, type ExitCode } from '../failure.ts'
+import { EXIT, type ExitCode } from '../exit-codes.ts'
+import { ADVICE, adviceOn, CommandFailure } from '../failure.ts'
 import { isReply } from './probe.ts'
 import { type Answer, answerOf, changesBetween, isAnswered, type Profile, type Target } from './profile.ts'
 import { type Check, type CheckArguments, describe, type Finding, type Question } from './question.ts'

@@ -6,11 +6,12 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { diagnoseWebhook, type Finding } from 'campaign-client/webhook'
 import { Option } from 'commander'
-import { ByteChunks } from '../../shared/byte-chunks.ts'
+import { readBytes } from '../../shared/byte-chunks.ts'
 import { toJsonText, tryParseJson } from '../../shared/text.ts'
 import type { Command, Context } from '../command.ts'
 import { webhookSecretOf } from '../environment.ts'
-import { CommandFailure, EXIT, type ExitCode, listenFailure } from '../failure.ts'
+import { EXIT, type ExitCode } from '../exit-codes.ts'
+import { CommandFailure, listenFailure } from '../failure.ts'
 import { fileFailure, systemReason } from '../files.ts'
 import { httpUrl, port, text, wholeNumber } from '../flags.ts'
 import { bold, cyan, dim, green, type Output, type Part, red, yellow } from '../output.ts'
@@ -209,8 +210,8 @@ async function receive(
     response.writeHead(405, { allow: 'POST' }).end('webhook messages are sent with POST')
     return undefined
   }
-  const body = await readBody(request)
-  if (body === undefined) {
+  const { bytes: body, isWhole } = await readBytes(request, MAX_BODY_BYTES)
+  if (!isWhole) {
     response.writeHead(413).end(`a message must not be larger than ${MAX_BODY_BYTES} bytes`)
     return undefined
   }
@@ -266,14 +267,6 @@ function shownResponse(result: PostResult): NonNullable<Received['forwarded']> {
     ...(advice !== undefined && { advice }),
     ms,
   }
-}
-
-/** Reads the whole body. Returns `undefined` if it is too large. */
-async function readBody(request: IncomingMessage): Promise<Uint8Array | undefined> {
-  const chunks = new ByteChunks(MAX_BODY_BYTES)
-  let fits = true
-  for await (const chunk of request as AsyncIterable<Uint8Array>) fits &&= chunks.add(chunk)
-  return fits ? chunks.concat() : undefined
 }
 
 /** Headers of one connection, which must not be forwarded. */

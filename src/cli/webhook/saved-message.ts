@@ -8,7 +8,8 @@ import {
 } from 'campaign-client/webhook'
 import type { Command, Context } from '../command.ts'
 import { requiredWebhookSecretOf } from '../environment.ts'
-import { EXIT, usageFailure } from '../failure.ts'
+import { EXIT } from '../exit-codes.ts'
+import { usageFailure } from '../failure.ts'
 import { readInput, readJsonObject } from '../files.ts'
 import { dim, green, type Output, type Part, red, yellow } from '../output.ts'
 

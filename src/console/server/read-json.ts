@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { ByteChunks } from '../../shared/byte-chunks.ts'
+import { readBytes } from '../../shared/byte-chunks.ts'
 
 /** Enough for a seed with thousands of users. */
 const MAX_BODY_BYTES = 64_000_000
@@ -12,13 +12,10 @@ export async function readJson(
   if (!/^application\/json\s*(?:;|$)/i.test(request.headers['content-type'] ?? '')) {
     return { status: 415, error: 'Send JSON, with the header content-type: application/json.' }
   }
-  const body = new ByteChunks(MAX_BODY_BYTES)
-  let isComplete = true
-  // What exceeds the limit is read and discarded: a client that is still sending would not see the response.
-  for await (const chunk of request as AsyncIterable<Uint8Array>) isComplete = body.add(chunk)
-  if (!isComplete) return { status: 413, error: `Send JSON of at most ${MAX_BODY_BYTES / 1e6} MB.` }
+  const { bytes, isWhole } = await readBytes(request, MAX_BODY_BYTES)
+  if (!isWhole) return { status: 413, error: `Send JSON of at most ${MAX_BODY_BYTES / 1e6} MB.` }
   try {
-    return { value: JSON.parse(new TextDecoder().decode(body.concat())) }
+    return { value: JSON.parse(new TextDecoder().decode(bytes)) }
   } catch {
     return { status: 400, error: 'The body is not JSON.' }
   }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { readOptions } from '../../errors/read-options.ts'
-import { concatBytes } from '../../shared/byte-chunks.ts'
+import { readBytes } from '../../shared/byte-chunks.ts'
 import { isForbiddenPort } from '../../shared/hosts-and-ports.ts'
 import {
   mustBeFunction,
@@ -115,7 +115,8 @@ async function respond(
   if (intercept?.(request, response)) return
   const closed = new AbortController()
   response.once('close', () => closed.abort())
-  const body = await readBody(request)
+  // Enough for `handleRequest` to refuse the body.
+  const { bytes: body } = await readBytes(request, MAX_BODY_BYTES + 1)
   const { method = 'GET' } = request
   const outcome = handle({ method, url: addressOf(request), headers: toHeaders(request), body })
   if (outcome.kind === 'silent') return
@@ -126,10 +127,10 @@ async function respond(
   }
   const { transmission, delayMs } = outcome
   const { status, headers } = outcome.response
-  const bytes = new TextEncoder().encode(outcome.response.body)
+  const content = new TextEncoder().encode(outcome.response.body)
   if (transmission === 'whole' && delayMs > 0) await abortableDelay(clock, delayMs, closed.signal)
-  response.writeHead(status, isBodyless(status) ? headers : { ...headers, 'content-length': bytes.length })
-  for await (const part of transmit(bytes, outcome, clock, closed.signal)) {
+  response.writeHead(status, isBodyless(status) ? headers : { ...headers, 'content-length': content.length })
+  for await (const part of transmit(content, outcome, clock, closed.signal)) {
     // Wait until the part was sent: `listen` destroys the response after an error.
     await new Promise((resolve) => response.write(part, resolve))
   }
@@ -141,18 +142,6 @@ function addressOf({ headers: { host = '127.0.0.1' }, url: target = '/' }: Incom
   const origin = URL.canParse(`http://${host}`) ? new URL(`http://${host}`).origin : 'http://127.0.0.1'
   // Joined, not resolved: a path that starts with two slashes must not become a host.
   return new URL(target.startsWith('/') ? `${origin}${target}` : target, origin)
-}
-
-/** Keeps at most one chunk beyond the limit, enough for `handleRequest` to refuse the body. */
-async function readBody(request: IncomingMessage): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of request as AsyncIterable<Uint8Array>) {
-    if (size > MAX_BODY_BYTES) continue
-    chunks.push(chunk)
-    size += chunk.length
-  }
-  return concatBytes(chunks)
 }
 
 const toHeaders = ({ headersDistinct }: IncomingMessage): Headers =>

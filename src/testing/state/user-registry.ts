@@ -1,5 +1,5 @@
 import type { LinkedProfile } from '../../endpoints/get-user-profiles.ts'
-import { WALLET_ADDRESS } from '../../shared/wallet-address.ts'
+import { comparableAddress, WALLET_ADDRESS } from '../../shared/wallet-address.ts'
 
 /** A user, in all campaigns. */
 export interface User {
@@ -60,4 +60,4 @@ export class UserRegistry {
 }
 
 const accountKey = (account: string, platform: string): string =>
-  WALLET_ADDRESS.test(account) ? account.toLowerCase() : JSON.stringify([platform, account])
+  WALLET_ADDRESS.test(account) ? comparableAddress(account) : JSON.stringify([platform, account])

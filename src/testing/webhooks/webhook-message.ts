@@ -1,5 +1,5 @@
 import { signWebhook } from '../../webhook/index.ts'
-import { type Entry, totalXp } from '../state/campaign.ts'
+import { type Entry, earnedXp, totalXp } from '../state/campaign.ts'
 import type { IdGenerator } from '../state/id-generator.ts'
 import type { UserEvent } from '../state/service-state.ts'
 import type { MessageTarget, Webhook } from './webhook-registry.ts'
@@ -26,7 +26,7 @@ export const draftMessage = (event: UserEvent): MessageDraft =>
 export function draftTestMessage(entry: Entry, account: string): MessageDraft {
   const [task] = entry.campaign.definition.tasks.values()
   const action = { ...describe(task ?? { id: 'test', name: 'Test', type: 'test' }), meta: task?.meta ?? {} }
-  const data = { action, account, xp: task?.xp ?? 0 }
+  const data = { action, account, xp: task ? earnedXp(task, entry) : 0 }
   const { target, payload } = userActivity(entry, { type: 'action_completed', data })
   return { target, payload: { ...payload, user_id: account } }
 }
