@@ -59,8 +59,8 @@ export class RunReport {
 
   addInvalid(index: number, fields: Partial<AwardRow>, issues: readonly Issue[]): void {
     this.#count('rejected', Math.max(0, fields.xp ?? 0))
-    const describe = ({ path, message }: Issue): string => `${path.join('.') || 'the row'} ${message}`
-    const reason = issues.map(describe).join('; ')
+    const sentence = ({ path, message }: Issue): string => `${path.join('.') || 'the row'} ${message}`
+    const reason = issues.map(sentence).join('; ')
     this.#addProblem({ index, ...fields, verdict: 'rejected', code: 'invalid_request', reason })
   }
 

@@ -172,8 +172,8 @@ export function unexpectedResponse(
   issues: Issues,
 ): Failure {
   const { status } = response
-  const describe = ({ path, message }: Issue): string => `${path.length > 0 ? path.join('.') : 'the body'}: ${message}`
-  const problems = describeIssues(issues, MAX_ISSUES_IN_MESSAGE, describe)
+  const sentence = ({ path, message }: Issue): string => `${path.length > 0 ? path.join('.') : 'the body'}: ${message}`
+  const problems = describeIssues(issues, MAX_ISSUES_IN_MESSAGE, sentence)
   const text = `${operation}: unexpected response with HTTP ${status} (${problems})`
   const requestId = requestIdOf(tracingHeaders(response, secrets()))
   return new Failure('not_understood', new UnexpectedResponseError(text, { operation, status, requestId, ...issues }))

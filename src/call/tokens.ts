@@ -167,7 +167,7 @@ export class AccessTokens {
     }
     const token = bearerToken(result)
     if (token === undefined) {
-      return { problem: `the access token source returned ${describe(result)}; it ${TOKEN_RULE}` }
+      return { problem: `the access token source returned ${shownResult(result)}; it ${TOKEN_RULE}` }
     }
     // A request may finish after a later one. Its token must not replace a newer one.
     if (renewal > this.#cachedRenewal) {
@@ -194,7 +194,7 @@ export function expiryHint(token: string): string {
   return `; the token had expired${Number.isNaN(date.getTime()) ? '' : ` at ${date.toISOString()}`}`
 }
 
-const describe = (value: unknown): string =>
+const shownResult = (value: unknown): string =>
   typeof value === 'string'
     ? value.trim() === ''
       ? 'an empty string'

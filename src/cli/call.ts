@@ -8,7 +8,7 @@ import { isReadOnly, readOnlyFailure, requireAllowedCampaign } from './environme
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { unknownOutcomeFailure, usageFailure } from './failure.ts'
 import { inputName, readJsonObject } from './files.ts'
-import { decimal, type Pair, queryOption, wholeNumber } from './flags.ts'
+import { decimal, type Pair, queryOption, wholeNumberFlag } from './flags.ts'
 
 interface CallFlags extends Readonly<Record<string, unknown>> {
   readonly input?: string
@@ -62,7 +62,7 @@ function defineMethod(parent: Command, operation: OperationName, context: Contex
   command
     .option('--input <file>', 'read arguments from a JSON file; - for standard input')
     .addOption(queryOption())
-    .option('--timeout <ms>', 'time limit of one attempt, in milliseconds', wholeNumber(1, 2_147_483_647))
+    .option('--timeout <ms>', 'time limit of one attempt, in milliseconds', wholeNumberFlag(1, 2_147_483_647))
     .option('--read-only', 'refuse to write')
   if (operation === 'registerWebhook') {
     command.requiredOption('--registration-path <path>', 'path of the webhook registration, below CAMPAIGN_BASE_URL')

@@ -15,7 +15,7 @@ export function decimal(text: string): number {
 }
 
 /** Parses a whole number from `min` to `max`. */
-export const wholeNumber =
+export const wholeNumberFlag =
   (min: number, max: number) =>
   (text: string): number => {
     const value = Number(text)
@@ -34,7 +34,7 @@ export function duration(text: string): number {
   throw new InvalidArgumentError('It must be a whole number with s, m or h, from 0s to 24h, for example 10m.')
 }
 
-export const port = wholeNumber(0, 65_535)
+export const port = wholeNumberFlag(0, 65_535)
 
 /** Accepts any text that is not blank. */
 export function text(given: string): string {

@@ -30,7 +30,7 @@ export interface LedgerFlags {
 const isAwarded = ({ verdict }: LedgerEntry): boolean => verdict === 'awarded' || verdict === 'alreadyAwarded'
 
 /** What the progress of the wallet shows about an award. */
-type Finding =
+type ProgressFinding =
   | { readonly found: 'same_amount' | 'other_amount'; readonly foundXp?: number }
   | { readonly found: 'not_listed' | 'no_such_user' }
   | { readonly error: CampaignError }
@@ -54,7 +54,7 @@ export async function showLedger(file: string, flags: LedgerFlags, context: Cont
   await checkReportPaths(report, inputs)
   if (!existsSync(file)) throw usageFailure(`there is no ledger "${file}"`)
   const contents = await readContents(file, flags)
-  const findings = explain ? await explainEntries(contents, flags, context) : new Map<LedgerEntry, Finding>()
+  const findings = explain ? await explainEntries(contents, flags, context) : new Map<LedgerEntry, ProgressFinding>()
 
   const isFiltered = flags.wallet !== undefined || flags.id !== undefined || flags.verdict !== undefined
   const { entries, ...summary } = contents
@@ -115,14 +115,14 @@ async function explainEntries(
   { entries, target }: LedgerContents,
   flags: LedgerFlags,
   context: Context,
-): Promise<Map<LedgerEntry, Finding>> {
+): Promise<Map<LedgerEntry, ProgressFinding>> {
   const client = await connect(context.env)
   const format = await readProgressFormat(flags.profile, context)
   requireTarget(target, await clientInternals(client)?.target('ledger', undefined))
   const users = entries
     .filter((entry) => !isAwarded(entry))
     .map((entry) => ({ entry, account: entry.address, platform: format.platform, pid: entry.pid }))
-  const findings = new Map<LedgerEntry, Finding>()
+  const findings = new Map<LedgerEntry, ProgressFinding>()
   for await (const { user, progress, error } of readProgress(client, users)) {
     findings.set(user.entry, error === undefined ? findingOf(user.entry, progress, format) : failedFinding(error))
   }
@@ -146,7 +146,7 @@ function requireTarget(recorded: ClientTarget | null, current: ClientTarget | un
   }
 }
 
-function findingOf({ id, xp }: LedgerEntry, { rewards }: UserProgress, { amounts }: ProgressFormat): Finding {
+function findingOf({ id, xp }: LedgerEntry, { rewards }: UserProgress, { amounts }: ProgressFormat): ProgressFinding {
   const reward = rewards.find((each) => each.id === id)
   if (reward === undefined) return { found: 'not_listed' }
   const listed = reward.type === 'xp' && reward.reward.trim() !== '' ? Number(reward.reward) : Number.NaN
@@ -159,15 +159,15 @@ function findingOf({ id, xp }: LedgerEntry, { rewards }: UserProgress, { amounts
 /** Assumed: the service refuses an unknown user with 400. A campaign that does not exist is 404. */
 const BAD_REQUEST = 400
 
-const failedFinding = (error: CampaignError): Finding =>
+const failedFinding = (error: CampaignError): ProgressFinding =>
   error instanceof ApiError && error.status === BAD_REQUEST ? { found: 'no_such_user' } : { error }
 
-function exitCodeOfFindings(findings: ReadonlyMap<LedgerEntry, Finding>): ExitCode {
+function exitCodeOfFindings(findings: ReadonlyMap<LedgerEntry, ProgressFinding>): ExitCode {
   for (const finding of findings.values()) if ('error' in finding) return exitCodeOf(finding.error.code)
   return EXIT.done
 }
 
-const rowOf = ({ id, address, pid, xp, verdict, at, error }: LedgerEntry, finding: Finding | undefined) => ({
+const rowOf = ({ id, address, pid, xp, verdict, at, error }: LedgerEntry, finding: ProgressFinding | undefined) => ({
   id,
   address,
   pid,
@@ -199,7 +199,7 @@ function summaryLines(file: string, { target, run, firstAt, lastAt, totals, inDo
 }
 
 /** Formats an award in lines of at most 80 columns, unless its id or its reason is long. */
-function entryLines(entry: LedgerEntry, finding: Finding | undefined): Part[][] {
+function entryLines(entry: LedgerEntry, finding: ProgressFinding | undefined): Part[][] {
   const { address, id, xp, pid, verdict, at, error } = entry
   const colour = isAwarded(entry) ? green : red
   const first: Part[] = [`${address}  `, colour(verdict), `  ${formatXp(xp)}`]
@@ -209,7 +209,7 @@ function entryLines(entry: LedgerEntry, finding: Finding | undefined): Part[][] 
   return [first, second, ...(known.length > 0 ? [[`  ${known.join('; ')}`]] : [])]
 }
 
-function findingText(finding: Finding): string {
+function findingText(finding: ProgressFinding): string {
   if ('error' in finding) return `the progress cannot be read: ${withoutReference(finding.error.message)}`
   switch (finding.found) {
     case 'same_amount':

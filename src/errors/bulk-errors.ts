@@ -56,7 +56,7 @@ export class AwardUnsettledError extends CampaignError {
   declare readonly retryAfterMs?: number
 
   constructor(message: string, init: { reason: UnsettledReason; retryAfterMs?: number | undefined; cause?: unknown }) {
-    const outcome = outcomeOf(init.cause) ?? 'unknown'
+    const outcome = writeOutcomeOf(init.cause) ?? 'unknown'
     super(message, { code: 'award_unsettled', operation: 'awardOne', cause: init.cause, outcome })
     this.reason = init.reason
     if (init.retryAfterMs !== undefined) this.retryAfterMs = init.retryAfterMs
@@ -64,7 +64,7 @@ export class AwardUnsettledError extends CampaignError {
 }
 
 /** Returns the outcome of the cause; `undefined` if it has none or can't be read. */
-function outcomeOf(cause: unknown): WriteOutcome | undefined {
+function writeOutcomeOf(cause: unknown): WriteOutcome | undefined {
   try {
     return cause instanceof CampaignError ? cause.outcome : undefined
   } catch {

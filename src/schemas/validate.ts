@@ -130,11 +130,11 @@ function collect(schema: $ZodType, value: unknown, path: readonly (string | numb
  */
 export function toIssue(issue: $ZodIssue, value: unknown, path: readonly (string | number)[] = []): Issue {
   const inner = issue.path.map((step) => (typeof step === 'number' ? step : String(step)))
-  return { path: [...path, ...inner], message: describe(issue, inner.reduce(own, value)) }
+  return { path: [...path, ...inner], message: expectation(issue, inner.reduce(own, value)) }
 }
 
 /** Describes the expected value. zod's own messages need a locale, which would make every bundle larger. */
-function describe(issue: $ZodIssue, value: unknown): string {
+function expectation(issue: $ZodIssue, value: unknown): string {
   if (issue.code === 'invalid_type') return `expected ${expected(issue.expected)}, received ${typeName(value)}`
   if (issue.code === 'invalid_union') {
     if (typeof value === 'string' && DECIMAL.test(value)) return 'expected a finite number, received one out of range'

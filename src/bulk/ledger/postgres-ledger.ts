@@ -34,10 +34,10 @@ import {
 } from './ledger.ts'
 import {
   DEFAULT_TABLE,
+  type LedgerStatements,
+  ledgerStatements,
   missingTables,
   mustBeAwardTable,
-  type Statements,
-  statements,
   VERSION,
 } from './postgres-tables.ts'
 
@@ -170,7 +170,7 @@ class PostgresSession implements LedgerSession {
   readonly #table: string
   readonly #leaseMs: number
   readonly #target: ClientTarget | undefined
-  readonly #sql: Statements
+  readonly #sql: LedgerStatements
 
   constructor(
     database: PostgresDatabase,
@@ -183,7 +183,7 @@ class PostgresSession implements LedgerSession {
     this.#table = table
     this.#leaseMs = leaseMs
     this.#target = target
-    this.#sql = statements(table)
+    this.#sql = ledgerStatements(table)
   }
 
   /** @throws ConfigurationError when the run has another version, or awards of another target */

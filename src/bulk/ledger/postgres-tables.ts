@@ -68,10 +68,10 @@ export const missingTables = (table: string): string => {
   return `its tables ${names} are missing or have other columns; create them with postgresLedgerSchema(${argument})`
 }
 
-export type Statements = ReturnType<typeof statements>
+export type LedgerStatements = ReturnType<typeof ledgerStatements>
 
 /** Returns the statements of a ledger. Each column is cast to text, and has a name of its own. @param tableName - passes {@link mustBeAwardTable} */
-export function statements(tableName: string) {
+export function ledgerStatements(tableName: string) {
   const table = quotedTable(tableName)
   const runs = quotedTable(runsTableOf(tableName))
   const hash = (id: string): string => `sha256(convert_to(${id}, 'UTF8'))`

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander'
 import type { Command, Context } from '../command.ts'
-import { decimal, duration, RepeatableOption, text, wholeNumber } from '../flags.ts'
+import { decimal, duration, RepeatableOption, text, wholeNumberFlag } from '../flags.ts'
 import type { AwardFlags } from './award.ts'
 import { COLUMNS, type Column, type ColumnNames } from './columns.ts'
 
@@ -35,7 +35,7 @@ export function define(command: Command, context: Context): void {
     .option('--again', 'allow wallets that were awarded in the same campaign under another id')
     .option('--max-xp <number>', 'refuse a list with more XP in one row', amount)
     .option('--max-total-xp <number>', 'refuse a list with more XP in total', amount)
-    .option('--concurrency <n>', 'maximum number of awards in flight', wholeNumber(1, 1_000), 8)
+    .option('--concurrency <n>', 'maximum number of awards in flight', wholeNumberFlag(1, 1_000), 8)
     .addOption(
       new Option('--patience <time>', 'how long to wait for a service that stops responding: 0s to 24h')
         .default(duration('10m'), '10m')

@@ -14,7 +14,7 @@ export interface CheckArguments {
 type Detail = Profile['answers'][number]['detail']
 
 /** The result of a question. */
-export interface Finding {
+export interface CheckFinding {
   readonly result: Result
   /** A short explanation, without personal data. */
   readonly note?: string | undefined
@@ -36,7 +36,7 @@ export interface Question<Answer = unknown> {
   /** Sends the requests of the question. */
   ask?(check: Check): Promise<Answer>
   /** Returns the result. Called after all questions have sent their requests. */
-  judge(check: Check, answer: Answer): Finding
+  judge(check: Check, answer: Answer): CheckFinding
 }
 
 /** The reads to send, and their arguments. */
@@ -103,30 +103,33 @@ export class Check {
   }
 }
 
-export const asAssumed = (note?: string, detail?: Detail): Finding => ({ result: 'as assumed', note, detail })
+export const asAssumed = (note?: string, detail?: Detail): CheckFinding => ({ result: 'as assumed', note, detail })
 
-export const differs = (note: string, advice: string, detail?: Detail): Finding => ({
+export const differs = (note: string, advice: string, detail?: Detail): CheckFinding => ({
   result: 'differs',
   note,
   advice,
   detail,
 })
 
-export const cannotTell = (note: string, detail?: Detail): Finding => ({ result: "can't tell", note, detail })
+export const cannotTell = (note: string, detail?: Detail): CheckFinding => ({ result: "can't tell", note, detail })
 
 /** Returns the finding for an outcome without usable data. */
-export function noData(outcome: Outcome | undefined): Finding {
+export function noData(outcome: Outcome | undefined): CheckFinding {
   if (outcome === undefined) return cannotTell('no read got a response')
   if (isReply(outcome)) {
     const isOtherShape = outcome.status < 300 && outcome.kind === 'data'
-    return cannotTell(isOtherShape ? 'the data does not fit the API description' : describe(outcome), detailOf(outcome))
+    return cannotTell(
+      isOtherShape ? 'the data does not fit the API description' : describeReply(outcome),
+      detailOf(outcome),
+    )
   }
   const { reason, status } = outcome
   return cannotTell(reason, status === undefined ? undefined : { status })
 }
 
 /** Describes a reply in a few words. */
-export const describe = ({ status, kind, form }: Reply): string =>
+export const describeReply = ({ status, kind, form }: Reply): string =>
   `HTTP ${status}, ${kind === 'error' ? `${form} error` : form}`
 
 /** Returns the status, form and error code of a reply, for a profile. */

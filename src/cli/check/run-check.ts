@@ -2,7 +2,7 @@ import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { ADVICE, adviceOn, CommandFailure } from '../failure.ts'
 import { isReply } from './probe.ts'
 import { type Answer, answerOf, changesBetween, isAnswered, type Profile, type Target } from './profile.ts'
-import { type Check, type CheckArguments, describe, type Finding, type Question } from './question.ts'
+import { type Check, type CheckArguments, type CheckFinding, describeReply, type Question } from './question.ts'
 import { access, tokenQuestion } from './questions/access.ts'
 import { campaign } from './questions/campaign.ts'
 import { errors } from './questions/errors.ts'
@@ -16,7 +16,7 @@ const QUESTIONS: readonly Question[] = [...access, ...shapes, ...errors, ...name
 /** A question with its result. */
 export interface AnsweredQuestion {
   readonly question: Question
-  readonly finding: Finding
+  readonly finding: CheckFinding
 }
 
 /**
@@ -94,7 +94,7 @@ function failureOf({ reads, probe, args }: Check): CommandFailure | undefined {
   const [refusal] = replies
   if (refusal !== undefined) {
     if (replies.some(({ kind, status }) => status < 300 && kind !== 'error')) return undefined
-    const message = `${baseUrl} refused every read of the campaign ${JSON.stringify(args.pid)}: ${describe(refusal)}`
+    const message = `${baseUrl} refused every read of the campaign ${JSON.stringify(args.pid)}: ${describeReply(refusal)}`
     if (refusal.status === 403) return fail(EXIT.refused, 'access_denied', message)
     return fail(
       EXIT.refused,

@@ -13,9 +13,9 @@ import { webhookSecretOf } from '../environment.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { CommandFailure, listenFailure } from '../failure.ts'
 import { fileFailure, systemReason } from '../files.ts'
-import { httpUrl, port, text, wholeNumber } from '../flags.ts'
+import { httpUrl, port, text, wholeNumberFlag } from '../flags.ts'
 import { bold, cyan, dim, green, type Output, type Part, red, yellow } from '../output.ts'
-import { type PostResult, postBytes, textOf } from './post-bytes.ts'
+import { postBytes, type ReceiverResponse, textOf } from './post-bytes.ts'
 import { headersFileOf, issueLines, type Verification, verifyMessage } from './saved-message.ts'
 
 interface ListenFlags {
@@ -41,14 +41,14 @@ export function defineListen(command: Command, context: Context): void {
     .option('--forward-to <url>', 'URL of your receiver, which gets every message', httpUrl)
     .addOption(
       new Option('--status <status>', 'respond to every message with this status')
-        .argParser(wholeNumber(200, 599))
+        .argParser(wholeNumberFlag(200, 599))
         .conflicts('forwardTo'),
     )
-    .option('--count <n>', 'stop after this many messages', wholeNumber(1, 1_000_000_000))
+    .option('--count <n>', 'stop after this many messages', wholeNumberFlag(1, 1_000_000_000))
     .option(
       '--within <seconds>',
       'stop after this many seconds; exit code 4 if --count is not reached',
-      wholeNumber(1, 86_400),
+      wholeNumberFlag(1, 86_400),
     )
     .option('--body', 'print the body of each message')
     .option('--save <folder>', 'write the body and the headers of each message, for `verify` and `diagnose`', text)
@@ -256,7 +256,7 @@ async function saveMessage(
   }
 }
 
-function shownResponse(result: PostResult): NonNullable<Received['forwarded']> {
+function shownResponse(result: ReceiverResponse): NonNullable<Received['forwarded']> {
   const { status, headers, error, advice, ms } = result
   const [contentType] = headers['content-type'] ?? []
   return {
@@ -292,12 +292,18 @@ const withoutConnectionHeaders = (headers: IncomingMessage['headersDistinct']): 
   )
 
 /** Sends the bytes and headers of a message to another server. An informational or incomplete response is an error. */
-async function forward(url: string, request: IncomingMessage, message: Uint8Array): Promise<PostResult> {
+async function forward(url: string, request: IncomingMessage, message: Uint8Array): Promise<ReceiverResponse> {
   const limits = { timeoutMs: FORWARD_TIMEOUT_MS, maxBytes: MAX_RESPONSE_BYTES }
   const result = await postBytes(url, withoutConnectionHeaders(request.headersDistinct), message, limits)
   const { status, isComplete, body, ms } = result
   if (status === undefined) return result
-  const failed = (error: string): PostResult => ({ headers: {}, body: new Uint8Array(), isComplete: false, error, ms })
+  const failed = (error: string): ReceiverResponse => ({
+    headers: {},
+    body: new Uint8Array(),
+    isComplete: false,
+    error,
+    ms,
+  })
   if (status < 200) return failed(`status ${status} is not a final response`)
   if (isComplete) return result
   const isTooLarge = body.length === MAX_RESPONSE_BYTES

@@ -12,7 +12,7 @@ interface PostOptions {
 }
 
 /** The response to a POST, or the reason why there was none. */
-export interface PostResult {
+export interface ReceiverResponse {
   /** Absent without a response. */
   readonly status?: number
   readonly headers: IncomingMessage['headersDistinct']
@@ -35,7 +35,7 @@ export async function postBytes(
   headers: Headers,
   body: Uint8Array,
   options: PostOptions,
-): Promise<PostResult> {
+): Promise<ReceiverResponse> {
   const started = performance.now()
   const result = await send(url, headers, body, options).catch((error: ConnectionError) => ({
     headers: {},
@@ -48,7 +48,7 @@ export async function postBytes(
 }
 
 /** Returns the body of a response as text. A compressed body is described by its size. */
-export function textOf({ headers, body }: PostResult): string {
+export function textOf({ headers, body }: ReceiverResponse): string {
   const [encoding = 'identity'] = headers['content-encoding'] ?? []
   return encoding === 'identity' ? new TextDecoder().decode(body) : `(${body.length} bytes of ${encoding})`
 }
@@ -58,7 +58,7 @@ async function send(
   headers: Headers,
   body: Uint8Array,
   { timeoutMs, maxBytes, signal }: PostOptions,
-): Promise<Omit<PostResult, 'ms'>> {
+): Promise<Omit<ReceiverResponse, 'ms'>> {
   const sendRequest = url.startsWith('https:') ? httpsRequest : httpRequest
   const agent = (await proxyAgentFor(url)) ?? false
   signal?.throwIfAborted()
@@ -90,14 +90,17 @@ async function send(
         .end(body)
     })
     const { headersDistinct, statusCode = 0 } = response
-    return { status: statusCode, headers: headersDistinct, ...(await readBody(response, maxBytes)) }
+    return { status: statusCode, headers: headersDistinct, ...(await readPart(response, maxBytes)) }
   } finally {
     clearTimeout(timer)
     signal?.removeEventListener('abort', interrupt)
   }
 }
 
-async function readBody(response: IncomingMessage, maxBytes: number): Promise<Pick<PostResult, 'body' | 'isComplete'>> {
+async function readPart(
+  response: IncomingMessage,
+  maxBytes: number,
+): Promise<Pick<ReceiverResponse, 'body' | 'isComplete'>> {
   const chunks: Uint8Array[] = []
   let size = 0
   try {

@@ -8,7 +8,7 @@ import { requiredWebhookSecretOf } from '../environment.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { CommandFailure, usageFailure } from '../failure.ts'
 import { readInput } from '../files.ts'
-import { httpUrl, type Pair, pair, RepeatableOption, wholeNumber } from '../flags.ts'
+import { httpUrl, type Pair, pair, RepeatableOption, wholeNumberFlag } from '../flags.ts'
 import { dim, green, type Output, red } from '../output.ts'
 import { postBytes, textOf } from './post-bytes.ts'
 import { issueLines, verifyMessage } from './saved-message.ts'
@@ -42,7 +42,7 @@ export function defineSend(command: Command, context: Context): void {
       new RepeatableOption('--set <path=value>', 'set a field, for example event.data.xp=70 or wallet=null', pair),
     )
     .option('--id <id>', 'id of the message')
-    .option('--times <n>', 'number of messages to send, one after the other', wholeNumber(1, 10_000), 1)
+    .option('--times <n>', 'number of messages to send, one after the other', wholeNumberFlag(1, 10_000), 1)
     .option('--same-id', 'send duplicates: all messages have the same id')
     .addOption(
       new Option('--wrong-signature', 'sign with another secret; the receiver must refuse the message').conflicts(
@@ -53,9 +53,9 @@ export function defineSend(command: Command, context: Context): void {
     .option(
       '--expect <status>',
       'the expected status (default: 2xx, or 401 for a wrong or missing signature)',
-      wholeNumber(100, 599),
+      wholeNumberFlag(100, 599),
     )
-    .option('--timeout <ms>', 'time limit of a response, in milliseconds', wholeNumber(1, 2_147_483_647), 10_000)
+    .option('--timeout <ms>', 'time limit of a response, in milliseconds', wholeNumberFlag(1, 2_147_483_647), 10_000)
     .examples(
       'webhook send http://127.0.0.1:3000/webhooks/campaign',
       'webhook send http://127.0.0.1:3000/webhooks/campaign --kind quest_completed --set event.data.xp=70',
@@ -72,7 +72,7 @@ async function send(url: string, flags: SendFlags, { output, env, interrupts }: 
     output.err.line(dim(`the payload of "${flags.kind}" is assumed: the API description does not show it`))
   }
   let sharedId = flags.id
-  const deliveries: Delivery[] = []
+  const deliveries: SentMessage[] = []
   const { signal } = interrupts
   const limits = { timeoutMs: flags.timeout, maxBytes: MAX_RESPONSE_BYTES, signal }
   for (let index = 0; index < flags.times && !signal.aborted; index++) {
@@ -87,7 +87,7 @@ async function send(url: string, flags: SendFlags, { output, env, interrupts }: 
     const { status, error, advice, ms } = posted
     const [contentType] = posted.headers['content-type'] ?? []
     const [location] = posted.headers.location ?? []
-    const delivery: Delivery = {
+    const delivery: SentMessage = {
       ...(status !== undefined && { status }),
       ...(contentType && { contentType }),
       ...(location && { location }),
@@ -128,7 +128,7 @@ async function createBody({ kind, set = [] }: SendFlags, id: string | undefined)
 }
 
 /** A message that was sent: the response to it, or the reason why there was none. */
-interface Delivery {
+interface SentMessage {
   readonly status?: number
   readonly contentType?: string
   /** The Location header of a redirect. */
@@ -150,7 +150,7 @@ interface Delivery {
 const MAX_RESPONSE_BYTES = 1024
 
 /** Returns the issues that a receiver finds in a message, if the body is a message. */
-function issuesOf(body: Uint8Array): Pick<Delivery, 'issues'> {
+function issuesOf(body: Uint8Array): Pick<SentMessage, 'issues'> {
   // The secret does not matter: `verifyMessage` parses a message only if its signature is right.
   const { issues } = verifyMessage('any', body, signWebhook('any', body))
   return issues === undefined ? {} : { issues }
@@ -167,7 +167,7 @@ function isExpected(status: number | undefined, { expect, wrongSignature, unsign
   return wrongSignature || unsigned ? status === 401 : status >= 200 && status < 300
 }
 
-function show(delivery: Delivery, { expect, wrongSignature, unsigned }: SendFlags, { out }: Output): void {
+function show(delivery: SentMessage, { expect, wrongSignature, unsigned }: SendFlags, { out }: Output): void {
   const { status, location, ms, text, error, id, issues, expected } = delivery
   const colour = expected ? green : red
   const isRefusalExpected = expect !== undefined || wrongSignature || unsigned
@@ -182,7 +182,7 @@ function show(delivery: Delivery, { expect, wrongSignature, unsigned }: SendFlag
 }
 
 function failureOf(
-  deliveries: readonly Delivery[],
+  deliveries: readonly SentMessage[],
   flags: SendFlags,
   result: Readonly<Record<string, unknown>>,
 ): CommandFailure | undefined {

@@ -25,7 +25,7 @@ export const draftMessage = (event: UserEvent): MessageDraft =>
 /** Returns the message of the admin panel's Test button, which has additional fields. */
 export function draftTestMessage(entry: Entry, account: string): MessageDraft {
   const [task] = entry.campaign.definition.tasks.values()
-  const action = { ...describe(task ?? { id: 'test', name: 'Test', type: 'test' }), meta: task?.meta ?? {} }
+  const action = { ...actionOf(task ?? { id: 'test', name: 'Test', type: 'test' }), meta: task?.meta ?? {} }
   const data = { action, account, xp: task ? earnedXp(task, entry) : 0 }
   const { target, payload } = userActivity(entry, { type: 'action_completed', data })
   return { target, payload: { ...payload, user_id: account } }
@@ -56,15 +56,15 @@ function userActivity(entry: Entry, event: { readonly type: string; readonly dat
 function dataOf(event: UserEvent): object {
   switch (event.kind) {
     case 'action_completed':
-      return { action: describe(event.item), xp: event.xp }
+      return { action: actionOf(event.item), xp: event.xp }
     case 'quest_completed':
-      return { action: describe({ ...event.item, type: 'quest' }), xp: event.xp }
+      return { action: actionOf({ ...event.item, type: 'quest' }), xp: event.xp }
     case 'reward_claimed':
       return { reward: { id: event.award.id, type: 'xp' }, account: event.account, xp: event.award.xp }
   }
 }
 
-const describe = ({ id, name, type }: { id: string; name: string; type: string }) => ({ id, name, type })
+const actionOf = ({ id, name, type }: { id: string; name: string; type: string }) => ({ id, name, type })
 
 /** Adds an ID and serialises the message. An `id` in the payload is kept, even if it is not a string. */
 export function serializeMessage({ payload }: MessageDraft, ids: IdGenerator): { id: string; body: string } {

@@ -7,8 +7,8 @@ import { ReceiverReports } from './reports.ts'
 import { Deadline, type InboundRequest, LATE, readMessage } from './request.ts'
 import { accepted, rejected, type WebhookRejectionReason, type WebhookResponse } from './responses.ts'
 
-/** Limits of one request. Times are in milliseconds from its arrival. */
-export interface RequestLimits {
+/** Limits of one invocation. Times are in milliseconds from the arrival of its request. */
+export interface InvocationLimits {
   /** When to respond although the handler is still running. @defaultValue `deadlineMs` */
   respondMs?: number
   /** When to abort the handler, because the invocation ends soon. Never later than `maxRunMs`. */
@@ -46,7 +46,7 @@ export class Receiver {
   async accept<T>(
     request: InboundRequest,
     send: (response: WebhookResponse) => T,
-    limits: RequestLimits = {},
+    limits: InvocationLimits = {},
   ): Promise<T> {
     const sent = Promise.withResolvers<void>()
     try {
@@ -61,7 +61,7 @@ export class Receiver {
     return this.#closed
   }
 
-  async #respond(request: InboundRequest, limits: RequestLimits, sent: Promise<void>): Promise<WebhookResponse> {
+  async #respond(request: InboundRequest, limits: InvocationLimits, sent: Promise<void>): Promise<WebhookResponse> {
     const { settings } = this
     const reports = this.#reports
     const arrivedAt = performance.now()
@@ -140,7 +140,7 @@ export class Receiver {
     run: HandlerRun,
     requestDeadline: Deadline,
     arrivedAt: number,
-    { respondMs, respondAfterRecording = false }: RequestLimits,
+    { respondMs, respondAfterRecording = false }: InvocationLimits,
   ): Promise<boolean> {
     const recorded = run.ended.then((call) => (respondAfterRecording ? call.settled : call.firstAttempt))
     const deadline = respondMs === undefined ? requestDeadline : new Deadline(arrivedAt + respondMs - performance.now())
@@ -149,7 +149,7 @@ export class Receiver {
     return first === LATE
   }
 
-  #run(delivery: ClaimedDelivery, { runMs = Infinity }: RequestLimits): HandlerRun {
+  #run(delivery: ClaimedDelivery, { runMs = Infinity }: InvocationLimits): HandlerRun {
     const { maxRunMs } = this.settings
     const message =
       runMs < maxRunMs

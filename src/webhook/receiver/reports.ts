@@ -74,7 +74,7 @@ export class ReceiverReports {
   #warnOfRejection(rejection: WebhookRejection): void {
     const { reason, status, issues } = rejection
     if (REPORTED_AS_ERRORS.has(reason)) return
-    const text = `${describe(rejection)}: responded to a request with ${status} (${reason}). Set onReject to handle every rejection.`
+    const text = `${nameOf(rejection)}: responded to a request with ${status} (${reason}). Set onReject to handle every rejection.`
     if (issues) this.#warn(reason, text, new WebhookShapeError(issues))
     else this.#warn(reason, `${text} Its argument has a method diagnose(), which explains a wrong signature.`)
   }
@@ -82,7 +82,7 @@ export class ReceiverReports {
   #warnOfError(error: unknown, context: WebhookErrorContext, topic: string): void {
     const { stage } = context
     const failure = stage === 'message' ? 'the message is handled, but has an unexpected shape' : `${stage} failed`
-    this.#warn(topic, `${describe(context)}: ${failure}. Set onError to handle every failure.`, error)
+    this.#warn(topic, `${nameOf(context)}: ${failure}. Set onError to handle every failure.`, error)
   }
 
   /** Writes at most one warning per topic and minute to the console. */
@@ -104,5 +104,5 @@ export class ReceiverReports {
   }
 }
 
-const describe = ({ endpoint, id }: { endpoint: string; id?: string }): string =>
+const nameOf = ({ endpoint, id }: { endpoint: string; id?: string }): string =>
   `campaign-client webhook receiver ${JSON.stringify(endpoint)}${id === undefined ? '' : `, message ${JSON.stringify(id)}`}`

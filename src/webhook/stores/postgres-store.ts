@@ -206,7 +206,7 @@ export function postgresStore(
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     runsCallerFunctions: true,
   })
-  const sql = statements(table, runOnceRetainMs)
+  const sql = deliveryStatements(table, runOnceRetainMs)
   const lateClaims = new LateClaims()
   const release = async (stored: string, token: string): Promise<boolean> =>
     (await query(sql.release, stored, token)).length > 0
@@ -304,7 +304,7 @@ const QUERY_FAILED =
 /** The SQLSTATE of every query after a failed query in the same transaction. */
 const IN_FAILED_SQL_TRANSACTION = '25P02'
 
-function statements(tableName: string, runOnceRetainMs: number) {
+function deliveryStatements(tableName: string, runOnceRetainMs: number) {
   const table = quotedTable(tableName)
   const hash = "sha256(convert_to($1::text, 'UTF8'))"
   const fromNow = (ms: string) => `clock_timestamp() + ${ms}::float8 * interval '1 millisecond'`

@@ -197,17 +197,16 @@ function runner(client: NodeRedisClient | IoredisClient): Run {
 /** A healthy server responds in milliseconds. */
 const RESPONSE_TIMEOUT_MS = 3_000
 
-class SilentConnectionError extends Error {
+class NoResponseError extends Error {
   override readonly message = `redisStore: Redis did not respond within ${RESPONSE_TIMEOUT_MS} ms`
 }
 
 const inTime = <Result>(response: Promise<Result>): Promise<Result> =>
-  withTimeLimit(response, RESPONSE_TIMEOUT_MS, () => new SilentConnectionError())
+  withTimeLimit(response, RESPONSE_TIMEOUT_MS, () => new NoResponseError())
 
 /** Whether a script may have been executed, or may still be: its connection is silent or was lost. */
 const mayBeExecuted = (error: unknown): boolean =>
-  error instanceof SilentConnectionError ||
-  /\b(?:closed|disconnects|max retries|ECONNRESET|EPIPE)\b/i.test(String(error))
+  error instanceof NoResponseError || /\b(?:closed|disconnects|max retries|ECONNRESET|EPIPE)\b/i.test(String(error))
 
 /** Whether the server refused the script because it is a replica. The script wrote nothing. */
 const isFromReplica = (error: unknown): boolean =>
@@ -284,7 +283,7 @@ function runInPool(pool: NodeRedisPool, script: string, key: string, args: strin
       } catch (error) {
         reject(error)
         // The pool passes the client on after this.
-        if (error instanceof SilentConnectionError) await replace().catch(() => client.destroy())
+        if (error instanceof NoResponseError) await replace().catch(() => client.destroy())
       }
     }
     pool.execute(task).catch(reject)

@@ -179,7 +179,7 @@ export function sqliteStore(
   const { table = DEFAULT_TABLE, runOnceRetainMs = YEAR_MS } = own
   if (typeof source === 'string') loadSqlite('sqliteStore with a path')
   const connection = new StoreConnection(source, table)
-  const sql = statements(table, runOnceRetainMs)
+  const sql = sqliteStatements(table, runOnceRetainMs)
 
   return {
     async claim(key, leaseMs): Promise<ClaimResult> {
@@ -406,7 +406,7 @@ function openFile(path: string, table: string): SqliteDatabase {
   }
 }
 
-function statements(table: string, runOnceRetainMs: number) {
+function sqliteStatements(table: string, runOnceRetainMs: number) {
   const now = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
   const fromNow = (ms: string) => `${now} + CAST(${ms} AS INTEGER)`
   const runOnceExpiry =

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { isReply, type Outcome } from '../probe.ts'
-import { asAssumed, describe, detailOf, differs, type Finding, noData, type Question } from '../question.ts'
+import { asAssumed, type CheckFinding, describeReply, detailOf, differs, noData, type Question } from '../question.ts'
 
 /** Headers that identify a request or describe a rate limit. */
 const HEADERS = [
@@ -20,12 +20,12 @@ const HEADERS = [
   'x-ratelimit-reset',
 ]
 
-function judgeError(outcome: Outcome, statuses: readonly number[]): Finding {
+function judgeError(outcome: Outcome, statuses: readonly number[]): CheckFinding {
   if (!isReply(outcome)) return noData(outcome)
   const { status, form } = outcome
   const detail = detailOf(outcome)
   if (statuses.includes(status) && form === 'standard') return asAssumed(`got HTTP ${status}`, detail)
-  return differs(describe(outcome), 'handle the error by its class, which depends on the HTTP status only', detail)
+  return differs(describeReply(outcome), 'handle the error by its class, which depends on the HTTP status only', detail)
 }
 
 const missingArgument: Question<Outcome> = {

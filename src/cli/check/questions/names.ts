@@ -5,9 +5,9 @@ import {
   asAssumed,
   type Check,
   type CheckArguments,
+  type CheckFinding,
   cannotTell,
   differs,
-  type Finding,
   noData,
   type QueryNames,
   type Question,
@@ -65,7 +65,7 @@ function isProven({ isProof }: ReadWithAssumedNames, outcome: Outcome, args: Che
 }
 
 /** Tries sets of names until one is proven. Records that set in `check`. */
-async function findNames(read: ReadWithAssumedNames, check: Check): Promise<Finding> {
+async function findNames(read: ReadWithAssumedNames, check: Check): Promise<CheckFinding> {
   const { operation } = read
   let reason: string | undefined
   for (const names of setsToTry(read, check)) {
@@ -96,7 +96,7 @@ async function reasonAgainst(read: ReadWithAssumedNames, names: QueryNames, chec
 }
 
 export const names: readonly Question[] = READS_WITH_ASSUMED_NAMES.map(
-  (read): Question<Finding> => ({
+  (read): Question<CheckFinding> => ({
     id: `names.${read.operation}`,
     text: `query names of ${read.operation}`,
     assumed: READS[read.operation].join(', '),

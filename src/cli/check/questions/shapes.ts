@@ -5,7 +5,7 @@ import { dataOf, isReply } from '../probe.ts'
 import {
   asAssumed,
   type Check,
-  describe,
+  describeReply,
   detailOf,
   differs,
   noData,
@@ -38,7 +38,7 @@ const shapeOf = (operation: ReadOperation): Question => ({
     const outcome = check.reads.get(operation)
     if (!isReply(outcome) || outcome.kind === 'error' || outcome.status >= 400) return noData(outcome)
     const advice = "set responseValidation: 'report', and report the difference to the maintainers of campaign-client"
-    if (outcome.kind === 'other') return differs(describe(outcome), advice, detailOf(outcome))
+    if (outcome.kind === 'other') return differs(describeReply(outcome), advice, detailOf(outcome))
     const { success, error } = SCHEMAS[operation].safeParse(outcome.data)
     if (success) return asAssumed()
     const paths = [...new Set(error.issues.map(({ path }) => pathOf(path)))].slice(0, MAX_PATHS)

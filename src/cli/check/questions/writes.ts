@@ -5,11 +5,11 @@ import type { Profile } from '../profile.ts'
 import {
   asAssumed,
   type Check,
+  type CheckFinding,
   cannotTell,
-  describe,
+  describeReply,
   detailOf,
   differs,
-  type Finding,
   noData,
   type Question,
 } from '../question.ts'
@@ -115,17 +115,20 @@ const usedId: Question = {
       )
     }
     if (!isAccepted(first) && shown?.listsRewards === undefined) {
-      return cannotTell(`${describe(second)}, but nothing shows that the id was used`, detail)
+      return cannotTell(`${describeReply(second)}, but nothing shows that the id was used`, detail)
     }
     if (second.status === 400 && second.form === 'standard') return asAssumed(undefined, detail)
-    return differs(describe(second), 'pass isUsedId to rewardWallets, so that it recognises this error', detail)
+    return differs(describeReply(second), 'pass isUsedId to rewardWallets, so that it recognises this error', detail)
   },
 }
 
 const ADVICE = 'run award with the saved profile: --profile FILE'
 
 /** Judges the format of the award in the wallet's progress. */
-function judgeShown({ awards: { first, shown } }: Check, judge: (award: Profile['award']) => Finding): Finding {
+function judgeShown(
+  { awards: { first, shown } }: Check,
+  judge: (award: Profile['award']) => CheckFinding,
+): CheckFinding {
   if (shown !== undefined) return judge(shown)
   return isReply(first) ? cannotTell("the award did not appear in the wallet's progress within 10 s") : noData(first)
 }

@@ -1,5 +1,5 @@
 import type { ReceiverSettings } from '../options.ts'
-import type { Receiver, RequestLimits } from '../receiver.ts'
+import type { InvocationLimits, Receiver } from '../receiver.ts'
 import { type BodyRead, SIGNATURE_HEADER, wholeBody } from '../request.ts'
 import type { WebhookResponse } from '../responses.ts'
 
@@ -79,7 +79,7 @@ function requestContext(event: LambdaHttpEvent): { http?: { method?: unknown }; 
   return event?.requestContext ?? {}
 }
 
-function limitsOf(context: LambdaContext | undefined, { deadlineMs, maxRunMs }: ReceiverSettings): RequestLimits {
+function limitsOf(context: LambdaContext | undefined, { deadlineMs, maxRunMs }: ReceiverSettings): InvocationLimits {
   const leftMs = timeLeft(context)
   const dueMs = leftMs === undefined ? deadlineMs : leftMs - Math.min(MARGIN_MS, leftMs / 10)
   const respondMs = Math.min(dueMs, maxRunMs + STOP_MS)
