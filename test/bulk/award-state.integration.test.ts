@@ -31,6 +31,7 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
   beforeAll(async () => {
     server = await postgres.start()
     pool = new Pool({ connectionString: server.url, max: 8 })
+    pool.on('error', () => undefined)
     await pool.query(postgresLedgerSchema())
     session = await postgresLedger(pool, { run })[LEDGER].open(undefined)
     await session.claim(newAward(), NEW_CLAIM)
