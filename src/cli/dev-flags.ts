@@ -12,6 +12,7 @@ export function define(command: Command, context: Context): void {
         'under /control/. Prints the URL first.',
     )
     .option('--port <port>', 'port to listen on; 0: any free port', port, 4600)
+    .option('--open', 'open the console in the browser')
     .option('--seed <file>', 'start with a seed saved by the console')
     .addOption(new RepeatableOption('--webhook <url>', 'register a webhook', httpUrl))
     .addOption(new RepeatableOption('--endpoint-host <name>', 'allow webhook messages to this host', hostName))
@@ -23,7 +24,7 @@ export function define(command: Command, context: Context): void {
     )
     .option('--quiet', 'do not print requests and deliveries')
     .examples(
-      'dev',
+      'dev --open',
       'dev --webhook http://127.0.0.1:3000/webhooks/campaign',
       'dev --seed campaign-seed.json --port 0',
       'dev --host 0.0.0.0 --allowed-host campaign --endpoint-host app',

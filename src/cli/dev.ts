@@ -17,10 +17,12 @@ import { endpoints } from '../endpoints/index.ts'
 import { DELIVERY_DELAYS_MS } from '../shared/delivery-schedule.ts'
 import { isLoopback } from '../shared/hosts-and-ports.ts'
 import type { Context } from './command.ts'
+import { hasKeys, readKeys } from './dev-keys.ts'
 import { webhookSecretOf } from './environment.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { issuesText, listenFailure, usageFailure } from './failure.ts'
 import { inputName, readJsonObject } from './files.ts'
+import { openBrowser } from './open-browser.ts'
 import { bold, dim, green, type Output, red, yellow } from './output.ts'
 
 export interface DevFlags {
@@ -33,6 +35,7 @@ export interface DevFlags {
   readonly token?: string
   readonly registrationPath?: string
   readonly quiet?: boolean
+  readonly open?: boolean
 }
 
 /** Reads a file of the console. The build puts the console beside the command. */
@@ -94,8 +97,12 @@ export async function dev(flags: DevFlags, { output, env, interrupts }: Context)
       throw listenFailure(error, flags.port, host)
     })
   const shownHost = isLoopbackHost(host) ? new URL(listening.url).hostname : allowedHosts[0]
-  printAddresses(`http://${shownHost}:${listening.port}/`, service, acceptedTokens(flags, options), output)
-  if (!signal.aborted) await once(signal, 'abort')
+  const url = `http://${shownHost}:${listening.port}/`
+  printAddresses(url, service, acceptedTokens(flags, options), output)
+  const open = () =>
+    openBrowser(url, (program) => output.err.line(yellow('warning'), ` ${program} could not be started: open ${url}`))
+  if (flags.open) open()
+  await untilStopped(signal, open, output)
   page.close()
   await listening.close()
   return EXIT.done
@@ -142,7 +149,21 @@ function printAddresses(url: string, { webhooks }: CampaignService, tokens: stri
     const signature = signed ? '  signed' : '  not signed: CAMPAIGN_WEBHOOK_SECRET is not set'
     for (const endpoint of urls) err.line(dim('  webhook  '), endpoint, dim(signature))
   }
-  err.line(dim('  Press Ctrl-C to stop'))
+}
+
+/** Waits for a signal, or for the key q at a terminal. */
+async function untilStopped(signal: AbortSignal, open: () => void, { err }: Output): Promise<void> {
+  const readsKeys = hasKeys()
+  err.line(dim(`  Press ${readsKeys ? 'o to open the console, c to clear the terminal, q or ' : ''}Ctrl-C to stop`))
+  const stopped = new AbortController()
+  const quit = () => stopped.abort()
+  const clear = () => {
+    if (err.isTerminal) err.write('\x1b[2J\x1b[3J\x1b[H')
+  }
+  const release = readsKeys ? readKeys({ open, clear, quit }) : undefined
+  const either = AbortSignal.any([signal, stopped.signal])
+  if (!either.aborted) await once(either, 'abort')
+  release?.()
 }
 
 /** Returns a listener that prints each request and each attempt to deliver a message. */

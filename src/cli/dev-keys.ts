@@ -1,0 +1,69 @@
+import { execFileSync } from 'node:child_process'
+
+/** What the keys do while `dev` runs. */
+export interface KeyActions {
+  readonly open: () => void
+  readonly clear: () => void
+  readonly quit: () => void
+}
+
+const CTRL_C = '\x03'
+const CTRL_Z = '\x1a'
+
+/**
+ * Reads single keys from the terminal. Ctrl-C and Ctrl-Z send the signals that the terminal otherwise sends. Reads nothing
+ * while the command runs in the background: reading would stop it.
+ *
+ * @returns a function that stops reading and gives the terminal back
+ */
+export function readKeys({ open, clear, quit }: KeyActions): () => void {
+  const { stdin } = process
+  const read = (): void => {
+    if (!isInForeground()) return
+    stdin.setRawMode(true)
+    stdin.resume()
+  }
+  const release = (): void => {
+    stdin.setRawMode(false)
+    stdin.pause()
+  }
+  const onKeys = (keys: string): void => {
+    for (const key of keys) {
+      if (key === 'o') open()
+      else if (key === 'c') clear()
+      else if (key === 'q') quit()
+      else if (key === CTRL_C) signal('SIGINT')
+      else if (key === CTRL_Z && process.platform !== 'win32') {
+        release()
+        signal('SIGTSTP')
+      }
+    }
+  }
+  stdin.setEncoding('utf8').on('data', onKeys)
+  if (process.platform !== 'win32') process.on('SIGCONT', read)
+  read()
+  return () => {
+    process.off('SIGCONT', read)
+    stdin.off('data', onKeys)
+    release()
+  }
+}
+
+/** Sends a signal to all processes of the command line, as the terminal does. Windows knows no groups of processes. */
+function signal(name: 'SIGINT' | 'SIGTSTP'): void {
+  if (process.platform === 'win32') process.emit(name, name)
+  else process.kill(0, name)
+}
+
+/** Whether standard input is a terminal that belongs to this process: not after `dev &`. */
+export const hasKeys = (): boolean => process.stdin.isTTY === true && isInForeground()
+
+function isInForeground(): boolean {
+  if (process.platform === 'win32') return true
+  try {
+    return execFileSync('ps', ['-o', 'stat=', '-p', String(process.pid)], { encoding: 'utf8' }).includes('+')
+  } catch {
+    // Without `ps` there is no way to know.
+    return false
+  }
+}
