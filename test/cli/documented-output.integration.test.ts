@@ -7,7 +7,7 @@ import { read } from '../../scripts/repository.ts'
 import { skipsWithout } from '../support/skips-without.ts'
 import { setUp } from './award/set-up.ts'
 import { deviatingServer, TOKEN } from './check/deviation.ts'
-import { hasTerminals, run, startProcess } from './command.ts'
+import { hasTerminals, run, startAtTerminal } from './command.ts'
 
 /** Returns the page of a command, or its section of the page of all commands. */
 function pageOf(command: string): string {
@@ -111,36 +111,37 @@ test('check prints the documented table', async () => {
   }
 })
 
-test('dev prints the documented session', async () => {
-  // A port at which nobody listens.
-  const closed = createServer().listen(0, '127.0.0.1')
-  await once(closed, 'listening')
-  const { port } = closed.address() as AddressInfo
-  closed.close()
-  const running = await startProcess(
-    ['dev', '--port', '0', '--webhook', `http://127.0.0.1:${port}/webhooks/campaign`],
-    {
-      env: { CAMPAIGN_WEBHOOK_SECRET: 'a-secret' },
-    },
-  )
-  const [, url = ''] = await running.until('stdout', /^(http\S+)\n/)
-  await running.until('stderr', /Ctrl-C/)
-  const client = new CampaignClient({ baseUrl: `${url}api/v1`, accessToken: 'any', maxRetries: 0 })
-  const award = { address: '0x52908400098527886E0F7030069857D2E4169EE7', pid: 'demo', id: 'launch-party', xp: 250 }
-  await client.getUserProgress({ account: 'ada', platform: 'discord', pid: 'demo' })
-  await client.rewardWallet(award)
-  await running.until('stderr', /attempt 1 of 5/)
-  await client.rewardWallet(award).catch(() => undefined)
-  await client.getCampaignInfo({ pid: 'summer' }).catch(() => undefined)
-  await running.until('stderr', /getCampaignInfo/)
-  await running.until('stderr', /attempt 1 of 5/)
-  running.child.kill('SIGINT')
-  const { stdout, stderr } = await running.ended
-  const [typed, ...others] = linesOf('dev')
-  expect(typed).toBe('$ npx campaign-client dev --webhook http://HOST/webhooks/campaign')
-  // A delivery is printed when it ends, before or after the requests that follow it.
-  const printed = withoutPortsAndTimes(stdout + stderr)
-    .trimEnd()
-    .split('\n')
-  expect(others.sort()).toEqual(printed.sort())
-})
+test.skipIf(skipsWithout('terminals', hasTerminals ? undefined : 'python3 with pty is not installed'))(
+  'dev prints the documented session',
+  async () => {
+    // A port at which nobody listens.
+    const closed = createServer().listen(0, '127.0.0.1')
+    await once(closed, 'listening')
+    const { port } = closed.address() as AddressInfo
+    closed.close()
+    const running = await startAtTerminal(
+      ['dev', '--port', '0', '--webhook', `http://127.0.0.1:${port}/webhooks/campaign`],
+      {
+        env: { CAMPAIGN_WEBHOOK_SECRET: 'a-secret', TERM: 'dumb', NODE_NO_WARNINGS: '1' },
+      },
+    )
+    const [, url = ''] = await running.until('stdout', /^(http\S+)\r?\n/)
+    await running.until('stdout', /Ctrl-C/)
+    const client = new CampaignClient({ baseUrl: `${url}api/v1`, accessToken: 'any', maxRetries: 0 })
+    const award = { address: '0x52908400098527886E0F7030069857D2E4169EE7', pid: 'demo', id: 'launch-party', xp: 250 }
+    await client.getUserProgress({ account: 'ada', platform: 'discord', pid: 'demo' })
+    await client.rewardWallet(award)
+    await running.until('stdout', /attempt 1 of 5/)
+    await client.rewardWallet(award).catch(() => undefined)
+    await client.getCampaignInfo({ pid: 'summer' }).catch(() => undefined)
+    await running.until('stdout', /getCampaignInfo/)
+    await running.until('stdout', /attempt 1 of 5/)
+    running.child.stdin?.write('\x03')
+    const { stdout } = await running.ended
+    const [typed, ...others] = linesOf('dev')
+    expect(typed).toBe('$ npx campaign-client dev --webhook http://HOST/webhooks/campaign')
+    // A delivery is printed when it ends, before or after the requests that follow it.
+    const printed = withoutPortsAndTimes(stdout.replaceAll('\r', '')).trimEnd().split('\n')
+    expect(others.sort()).toEqual(printed.sort())
+  },
+)
