@@ -84,6 +84,8 @@ export async function dev(flags: DevFlags, { output, env, interrupts }: Context)
     allowedHosts,
     clock,
     secret,
+    accessToken: acceptedToken(options),
+    registrationPath: options.webhookRegistrationPath ?? 'webhook',
     requireReachable,
   })
   if (!flags.quiet) service.subscribe(eventPrinter(output, () => clock.now()))
@@ -131,6 +133,12 @@ function withSeedFailure(file: string | undefined, create: () => CampaignService
     if (file === undefined || !(error instanceof ConfigurationError)) throw error
     throw usageFailure(`the seed in ${inputName(file)} is not valid: ${issuesText(error.issues)}`)
   }
+}
+
+/** Returns a token that the service accepts. */
+function acceptedToken({ tokens = {} }: CampaignServiceOptions): string {
+  const [token = 'dev'] = Array.isArray(tokens) ? tokens : Object.keys(tokens)
+  return token
 }
 
 /** Describes the tokens that the service accepts, without showing one. */

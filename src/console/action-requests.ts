@@ -178,6 +178,10 @@ const list = z.enum(['requests', 'deliveries'])
 
 /** The requests of the actions that only the page uses. */
 const PAGE_REQUESTS = {
+  /** Describes the methods of the client. */
+  listMethods: z.object({}),
+  /** Calls a method of the service over HTTP. */
+  callMethod: z.object({ name: z.enum(OPERATIONS), given: z.record(z.string(), z.unknown()) }),
   listUsers: z.object({ pid: z.string(), find: z.string(), limit: z.int().check(z.gte(1)) }),
   readUser: z.object({ pid: z.string(), account: z.string(), platform: z.string() }),
   readRequest: z.object({ key: z.string() }),

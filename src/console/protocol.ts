@@ -8,6 +8,8 @@ import type {
   TestWebhookResult,
   WebhookRecord,
 } from 'campaign-client/testing'
+import type { Argument } from '../endpoints/arguments.ts'
+import type { OperationName } from '../endpoints/index.ts'
 import type { ActionName, ActionRequest } from './action-requests.ts'
 
 /** The messages between the page and its server. They need no version: both sides are shipped together. */
@@ -81,6 +83,8 @@ export interface RequestRow extends Pick<RequestRecord, 'at' | 'method' | 'path'
   /** Number of the attempt, from 2, and key of the first one: the same request, sent again soon after it had failed. */
   readonly attempt?: number
   readonly firstKey?: string
+  /** Whether the form of the page sent it. */
+  readonly isFromForm?: boolean
 }
 
 /** The beginning of a body. */
@@ -98,6 +102,19 @@ export interface RequestView extends RequestRow, Pick<RequestRecord, 'query' | '
   readonly response?: { readonly headers: Readonly<Record<string, string>>; readonly body: BodyView }
   /** The request as a shell command; absent when its body was cut. */
   readonly curl?: string
+  /** The call as code; absent when the client has no method for it, or would refuse its arguments. */
+  readonly typescript?: string
+  /** The arguments of the method, for the form; absent when they are not one object. */
+  readonly given?: Readonly<Record<string, unknown>>
+}
+
+/** A method of the client. */
+export interface MethodView {
+  readonly name: OperationName
+  readonly method: 'GET' | 'POST'
+  /** Path below the base URL. */
+  readonly path: string
+  readonly arguments: readonly Argument[]
 }
 
 /** A delivery of a message to one URL. */
@@ -188,6 +205,9 @@ export interface Changes {
 
 /** The results of the actions that return data. All other actions return `null`. */
 interface ActionData {
+  readonly listMethods: readonly MethodView[]
+  /** `key` is the key of the request. */
+  readonly callMethod: { readonly key: string }
   readonly listUsers: UserList
   readonly readUser: UserView
   readonly readRequest: RequestView

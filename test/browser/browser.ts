@@ -18,6 +18,7 @@ export interface Locator {
   getByRole(role: string, options?: ByName): Locator
   getByText(text: string | RegExp): Locator
   innerText(): Promise<string>
+  inputValue(): Promise<string>
   isDisabled(): Promise<boolean>
   press(key: string): Promise<void>
   selectOption(value: string): Promise<unknown>

@@ -17,6 +17,8 @@ const DESKTOP = { width: 1400, height: 900 }
 const PHONE = { width: 390, height: 844 }
 const PATHS = ['/', '/users', '/users/demo/discord/ada', '/users/demo', '/requests', '/requests/1', '/webhooks']
 const MORE_PATHS = [
+  '/requests/call',
+  '/requests/call/1',
   '/requests/1?compare=2',
   '/webhooks?show=failed',
   '/webhooks/new',
@@ -815,6 +817,115 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
       expect(await page.locator('.diff span').getByText('"scope": "user_activity",').count()).toBe(2)
       expect(clicks()).toBe(4)
     })
+
+    test('to change a message and send it again, signed anew: 4', async () => {
+      const { url, client } = await dev()
+      await client.rewardWallet({ address: WALLET, pid: 'demo', id: 'a', xp: 5 })
+      const [sent] = await messagesReceived(1)
+      const page = await open(url)
+      const { click, clicks } = clicker()
+      await click(page.getByRole('link', { name: 'Webhooks' }).first())
+      await click(page.locator('.deliveries .opens'))
+      await click(page.getByRole('link', { name: 'Edit and send' }))
+      const field = page.getByLabel('Payload')
+      const payload = await field.inputValue()
+      await field.fill(payload.replace('"xp": 5', '"xp": 6'))
+      await click(page.getByRole('button', { name: 'Sign and send' }))
+      const [, resent = { body: '', signature: '' }] = await messagesReceived(2)
+      await page.waitForURL(/\/webhooks\/deliveries\//)
+      expect(clicks()).toBe(4)
+      const { id: oldId, ...before } = JSON.parse(sent?.body ?? '')
+      const { id, ...after } = JSON.parse(resent.body)
+      expect(id).not.toBe(oldId)
+      before.event.data.xp = 6
+      expect(after).toEqual(before)
+      expect(verifyWebhook(SECRET, resent.body, resent.signature)).toBe(true)
+    })
+
+    test('to award XP by a form: 5', async () => {
+      const { url } = await dev(['--webhook', hook, '--token', 'the-token-of-dev'])
+      const page = await open(url)
+      const { click, clicks } = clicker()
+      await click(page.getByRole('link', { name: 'Try a call' }).first())
+      await page.getByLabel('Method').selectOption('rewardWallet')
+      await page.getByLabel('address').fill('0x12')
+      await click(page.getByRole('button', { name: 'Send' }))
+      await page.getByRole('alert').getByText('address must be 0x and 40 hex digits.').waitFor()
+      await page.getByLabel('address').fill(WALLET)
+      await page.getByLabel('xp').fill('12.5')
+      await click(page.getByRole('button', { name: 'Send' }))
+      await page.waitForURL(/\/requests\/1$/)
+      const [message] = await messagesReceived(1)
+      expect(JSON.parse(message?.body ?? '')).toMatchObject({ wallet: WALLET, event: { data: { xp: 12.5 } } })
+      await click(page.locator('summary').getByText('As curl'))
+      await click(page.locator('summary').getByText('As TypeScript'))
+      const text = await page.locator('.pane').innerText()
+      expect(text).toContain('Bearer $' + '{CAMPAIGN_ACCESS_TOKEN:-dev}')
+      expect(text).toContain('await client.rewardWallet({')
+      expect(text).not.toContain('the-token-of-dev')
+      expect(clicks()).toBe(5)
+    })
+  })
+
+  test('a request is sent again with changes', async () => {
+    const { url, client } = await dev()
+    await client.updateUser({ account: 'linus', platform: 'discord', pid: 'demo', team: 'kernel' })
+    const page = await open(`${url}/requests/1`)
+    await page.getByRole('link', { name: 'Edit and send' }).click()
+    expect(await page.getByLabel('account').inputValue()).toBe('linus')
+    expect(await page.getByLabel('alias (optional)').inputValue()).toBe('')
+    await page.getByLabel('team (optional)').fill('dinosaurs')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page.waitForURL(/\/requests\/2$/)
+    const requests = (await (await fetch(`${url}/control/requests`)).json()) as { body: object }[]
+    expect(requests[1]).toMatchObject({ operation: 'updateUser', status: 200 })
+    expect(requests[1]?.body).toEqual({ account: 'linus', platform: 'discord', pid: 'demo', team: 'dinosaurs' })
+  })
+
+  test('a payload that is no JSON object, or that no webhook takes, is refused at its field', async () => {
+    const { url, client } = await dev()
+    await client.rewardWallet({ address: WALLET, pid: 'demo', id: 'a', xp: 5 })
+    await messagesReceived(1)
+    const page = await open(`${url}/webhooks`)
+    await page.locator('.deliveries .opens').click()
+    await page.getByRole('link', { name: 'Edit and send' }).click()
+    for (const [payload, words] of [
+      ['{"id": 1,', 'This is not JSON'],
+      ['[1]', 'Enter a JSON object.'],
+      ['{"scope": "other"}', 'No webhook takes this message'],
+    ] as const) {
+      await page.getByLabel('Payload').fill(payload)
+      await page.getByRole('button', { name: 'Sign and send' }).click()
+      await page.getByRole('alert').getByText(words).waitFor()
+      await page.locator('textarea[aria-invalid=true]:focus').waitFor()
+    }
+    expect(endpoint.messages).toHaveLength(1)
+  })
+
+  test('with traffic, the home shows failures, what is due next and the newest requests', async () => {
+    endpoint.status = 500
+    const { url, client } = await dev()
+    await client.rewardWallet({ address: WALLET, pid: 'demo', id: 'a', xp: 5 })
+    await client.getCampaignInfo({ pid: 'nowhere' }).catch(() => {})
+    await messagesReceived(1)
+    const page = await open(url)
+    const panel = (name: string) => page.getByRole('region', { name })
+    await panel('Failures of the last 10 minutes').getByRole('link', { name: 'getCampaignInfo' }).waitFor()
+    await panel('Failures of the last 10 minutes').getByRole('link', { name: 'reward_claimed' }).waitFor()
+    await panel('Due next').getByRole('link', { name: 'reward_claimed, retry 1 of 4' }).waitFor()
+    await panel('Newest requests').getByRole('link', { name: 'rewardWallet' }).click()
+    await page.waitForURL(/\/requests\/1$/)
+  })
+
+  test('while the clock is moved, the menu says by how much', async () => {
+    const { url } = await dev()
+    const page = await open(`${url}/clock`)
+    const mark = page.getByRole('link', { name: 'The clock is 1 h ahead' })
+    expect(await mark.count()).toBe(0)
+    await page.getByRole('button', { name: '+ 1 hour' }).click()
+    await mark.getByText('+1 h').waitFor()
+    await page.getByRole('button', { name: 'Back to now' }).click()
+    await mark.waitFor({ state: 'hidden' })
   })
 
   test('values from outside are shown as text and never executed', async () => {
@@ -830,7 +941,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     const page = await open(url)
     for (const path of ['/', '/users', '/requests/1', '/requests/2']) {
       await page.goto(url + path)
-      await page.locator('.pane .code, main:not(.open) td').first().waitFor()
+      await page.locator('.pane .code, main:not(.open) td, .overview .row').first().waitFor()
       expect(await page.locator('img[src=x], svg[onload], script:not([src])').count()).toBe(0)
     }
     await page.goto(`${url}/users`)

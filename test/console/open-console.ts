@@ -12,18 +12,26 @@ export const WALLET = '0x52908400098527886E0F7030069857D2E4169EE7'
 interface Options extends Pick<CampaignServiceOptions, 'campaigns'> {
   readonly secret?: string
   readonly reachable?: RegExp
+  /** The token of `dev --token`. */
+  readonly token?: string
 }
 
 /** Starts a service with a console. `secret` is the value of CAMPAIGN_WEBHOOK_SECRET. */
-export async function openConsole({ secret, reachable = /./, campaigns }: Options = {}) {
+export async function openConsole({ secret, reachable = /./, campaigns, token }: Options = {}) {
   const clock = createManualClock({ running: true })
-  const service = createCampaignService({ clock, ...(campaigns && { campaigns }) })
+  const service = createCampaignService({
+    clock,
+    ...(campaigns && { campaigns }),
+    ...(token !== undefined && { tokens: [token] }),
+  })
   const page = createConsole({
     service,
     clock,
     secret,
+    accessToken: token ?? 'dev',
+    registrationPath: 'webhook',
     page: { script: 'the script', style: 'the style' },
-    setup: { operations: [], hasSecret: secret !== undefined, acceptsAnyToken: true },
+    setup: { operations: [], hasSecret: secret !== undefined, acceptsAnyToken: token === undefined },
     allowedHosts: ['Campaign.Test'],
     requireReachable(target) {
       if (!reachable.test(target)) throw new Error(`${target} is not this machine`)
@@ -48,7 +56,7 @@ export async function openConsole({ secret, reachable = /./, campaigns }: Option
   }
   return {
     ...{ url, base, service, clock, responseOf },
-    client: new CampaignClient({ baseUrl: url, accessToken: 'any', maxRetries: 0 }),
+    client: new CampaignClient({ baseUrl: url, accessToken: token ?? 'any', maxRetries: 0 }),
     changes: async (since = ''): Promise<Changes> => (await fetch(`${base}/console/changes?since=${since}`)).json(),
     async act<Name extends ActionName>(
       name: Name,

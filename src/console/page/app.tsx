@@ -8,16 +8,19 @@ import { Help, openHelp } from './parts/help.tsx'
 import { Link } from './parts/link.tsx'
 import { clockTime, Text } from './parts/text.tsx'
 import { itemTitle, latestItem, openItem, parameter, path, segments } from './route.ts'
+import { CallMethod, RepeatCall } from './sections/call-method.tsx'
 import { Campaign } from './sections/campaign.tsx'
 import { Clock } from './sections/clock.tsx'
 import { CompareDeliveries, CompareRequests } from './sections/compare.tsx'
 import { Faults } from './sections/faults.tsx'
+import { hasTraffic, Overview } from './sections/overview.tsx'
 import { Request } from './sections/request.tsx'
 import { Requests } from './sections/requests.tsx'
 import { hasCalls, Start } from './sections/start.tsx'
 import { User } from './sections/user.tsx'
 import { Users } from './sections/users.tsx'
 import { Delivery } from './sections/webhooks/delivery.tsx'
+import { EditMessage } from './sections/webhooks/edit-message.tsx'
 import { EmitEvent } from './sections/webhooks/emit-event.tsx'
 import { TestWebhook } from './sections/webhooks/test-webhook.tsx'
 import { WebhookForm } from './sections/webhooks/webhook-form.tsx'
@@ -91,6 +94,8 @@ function StaleBanner() {
 function Section() {
   const [section, first, second, third] = segments.value
   switch (section) {
+    case 'overview':
+      return <ListAndItem list={hasTraffic.value ? <Overview /> : <FirstLook />} />
     case 'start':
       return <ListAndItem list={<Start />} />
     case 'users': {
@@ -100,13 +105,8 @@ function Section() {
     case 'requests':
       return (
         <ListAndItem
-          list={
-            <>
-              {!hasCalls.value && <Start />}
-              <Requests />
-            </>
-          }
-          item={first && <RequestItem id={first} />}
+          list={hasCalls.value ? <Requests /> : <FirstLook />}
+          item={first === 'call' ? <CallItem from={second} /> : first && <RequestItem id={first} />}
         />
       )
     case 'webhooks':
@@ -120,13 +120,23 @@ function Section() {
         <ListAndItem
           list={
             <p class="empty">
-              There is nothing at <Text>{path.value}</Text>. <Link to="/">Back to the requests</Link>
+              There is nothing at <Text>{path.value}</Text>. <Link to="/requests">Back to the requests</Link>
             </p>
           }
         />
       )
   }
 }
+
+const FirstLook = () => (
+  <>
+    <Start />
+    <Requests />
+  </>
+)
+
+const CallItem = ({ from }: { from: string | undefined }) =>
+  from === undefined ? <CallMethod /> : <RepeatCall key={from} requestKey={from} />
 
 function RequestItem({ id }: { id: string }) {
   const compared = parameter('compare')
@@ -145,6 +155,7 @@ function WebhookItem({ kind, id }: { kind: string; id: string | undefined }) {
   }
   if (kind === 'test') return <TestWebhook hookId={id} />
   if (kind === 'send') return <EmitEvent />
+  if (kind === 'resend' && id !== undefined) return <EditMessage key={id} deliveryKey={id} />
   const hookId = kind === 'edit' ? id : kind === 'new' ? undefined : kind
   return <WebhookForm key={hookId ?? 'new'} hookId={hookId} />
 }

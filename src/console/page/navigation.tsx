@@ -1,11 +1,12 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { PATHS } from '../protocol.ts'
-import { deliveries, isConnected, requests, service } from './live.ts'
+import { aheadMs, deliveries, isConnected, requests, service } from './live.ts'
 import { CopyButton } from './parts/copy-button.tsx'
 import { Link } from './parts/link.tsx'
-import { amount, count, Hidden } from './parts/text.tsx'
+import { amount, count, duration, Hidden } from './parts/text.tsx'
 import { baseUrl, segments } from './route.ts'
+import { callPath } from './sections/call-method.tsx'
 import { hasFailed as isFailedCall } from './sections/requests.tsx'
 import { State } from './sections/state.tsx'
 import { hasFailed as isFailedDelivery } from './sections/webhooks/deliveries.tsx'
@@ -33,6 +34,7 @@ export function Navigation() {
         Menu
       </button>
       <nav aria-label="Console">
+        <NavLink to="/overview" name="Overview" />
         <NavLink to="/requests" name="Requests" count={requests.value.rows.length}>
           <Failures
             to="/requests?find=is:failed"
@@ -49,8 +51,14 @@ export function Navigation() {
           />
         </NavLink>
         <NavLink to="/faults" name="Faults" count={faults.length} isWarning />
-        <NavLink to="/clock" name="Clock" />
-        <NavLink to="/start" name="Start" />
+        <NavLink to="/clock" name="Clock">
+          {aheadMs.value !== 0 && (
+            <Link to="/clock" class="badge warn" label={`The clock is ${duration(aheadMs.value)} ahead`}>
+              +{duration(aheadMs.value)}
+            </Link>
+          )}
+        </NavLink>
+        <NavLink to={callPath()} name="Try a call" />
       </nav>
       <div class="side-end">
         <div class="address">

@@ -13,9 +13,9 @@ addEventListener('popstate', () => {
 /** The path of the page, without its query. */
 export const path = computed(() => address.value.split('?', 1)[0] ?? '/')
 
-/** The segments of the path, decoded: `['requests', '12']`. The path `/` shows the requests. */
+/** The segments of the path, decoded: `['requests', '12']`. The path `/` shows the overview. */
 export const segments = computed<readonly string[]>(() => {
-  const [first = 'requests', ...rest] = path.value.split('/').filter(Boolean).map(decode)
+  const [first = 'overview', ...rest] = path.value.split('/').filter(Boolean).map(decode)
   return [first, ...rest]
 })
 

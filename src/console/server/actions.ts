@@ -6,14 +6,17 @@ import { ACTION_REQUESTS, type ActionName, type ActionRequest } from '../action-
 import { Problem } from '../problem.ts'
 import type { ActionResult } from '../protocol.ts'
 import { explainAttempts } from './attempts.ts'
+import { type Caller, callMethod, methodViews } from './call.ts'
 import { deliveryToCurl } from './curl.ts'
 import { deliveryRow, type Feed } from './feed.ts'
 import { prepareSeed } from './seed.ts'
 
 /** The objects that actions use. */
-export interface ActionContext {
+export interface ActionContext extends Caller {
   readonly service: CampaignService
   readonly feed: Feed
+  /** The base URL of the service over loopback. */
+  readonly baseUrl: string
   readonly clock: {
     now(): number
     advance(ms: number): Promise<void>
@@ -34,6 +37,10 @@ type Actions = {
 }
 
 const ACTIONS: Actions = {
+  listMethods: (_, context) => methodViews(context),
+
+  callMethod: ({ name, given }, context) => callMethod(name, given, context),
+
   listUsers: ({ pid, find, limit }, { feed }) => feed.campaigns.list(pid, find, limit),
 
   readUser({ pid, platform, account }, { feed }) {

@@ -60,7 +60,7 @@ export function sendText(
 }
 
 /** The first segments of the page's paths. */
-const SECTIONS = new Set(['', 'start', 'users', 'requests', 'webhooks', 'faults', 'clock'])
+const SECTIONS = new Set(['', 'overview', 'start', 'users', 'requests', 'webhooks', 'faults', 'clock'])
 
 /** Serves a file of the page. Serves the page with status 404 for an unknown path. The page then links to the overview. */
 export function servePage(path: string, { script, style }: PageAssets, response: ServerResponse): void {

@@ -11,7 +11,7 @@ import type { Changes, DeliveryRow, FaultView, RequestView, Setup } from '../pro
 import { Campaigns } from './campaigns.ts'
 import { Progress } from './progress.ts'
 import { RecentRows } from './recent-rows.ts'
-import { requestRow, requestSize, requestView, shorten } from './request-view.ts'
+import { CALL_HEADER, requestRow, requestSize, requestView, shorten } from './request-view.ts'
 
 export interface FeedOptions {
   readonly service: CampaignService
@@ -70,6 +70,8 @@ export class Feed {
   #actions = 0
   /** Deliveries whose request has no response yet: the service reports them before the request. */
   readonly #newDeliveries: string[] = []
+  /** The calls of the page that have not arrived yet, by ID. */
+  readonly #expected = new Map<string, (key: string) => void>()
   /** The latest failed requests, by a hash of the request. */
   readonly #failed = new Map<string, FailedRequest>()
 
@@ -98,6 +100,15 @@ export class Feed {
       // The two clocks are read one after the other, so a difference of milliseconds means nothing.
       aheadMs: Math.round(aheadMs() / 1000) * 1000,
     }
+  }
+
+  /** Calls `arrived` with the key of the request that has this ID in its header. */
+  expectCall(id: string, arrived: (key: string) => void): void {
+    this.#expected.set(id, arrived)
+  }
+
+  forgetCall(id: string): void {
+    this.#expected.delete(id)
   }
 
   request(key: string): RequestView | undefined {
@@ -210,6 +221,7 @@ export class Feed {
       case 'request_answered':
         this.#addRequest({ ...requestView(event), ...this.#attemptOf(event.request) })
         this.#setCause(String(event.request.id))
+        this.#expected.get(event.request.headers[CALL_HEADER] ?? '')?.(String(event.request.id))
         return
       case 'delivery_changed':
         this.#setDelivery(event.delivery)

@@ -1,6 +1,13 @@
 import type { RequestAnsweredEvent, RequestRecord } from 'campaign-client/testing'
+import { type $ZodType, safeParse } from 'zod/v4/core'
+import { endpoints } from '../../endpoints/index.ts'
+import { isRecord } from '../../shared/type-checks.ts'
 import type { BodyView, RequestRow, RequestView } from '../protocol.ts'
 import { toCurl } from './curl.ts'
+import { toTypeScript } from './typescript.ts'
+
+/** The header with the ID of a call that the form of the page sent. */
+export const CALL_HEADER = 'x-campaign-client-console'
 
 /** Longer values are cut in rows. */
 const MAX_VALUE_LENGTH = 120
@@ -14,7 +21,8 @@ const SUBJECTS = [...USERS, 'code', 'referral', 'url']
 
 /** Returns a request and its response as the page shows them. */
 export function requestView({ request, response }: Pick<RequestAnsweredEvent, 'request' | 'response'>): RequestView {
-  const { id, at, method, path, operation, status, reason, fault, query, headers, handled } = request
+  const { id, at, method, path, operation, status, reason, fault, query, handled } = request
+  const { [CALL_HEADER]: call, ...headers } = request.headers
   const { bodyText: text, bodySize: bytes, isBodyCut: isCut } = request
   const values = argumentsOf(request)
   const firstOf = (names: readonly string[]) => names.map((name) => values[name]).find((value) => value !== undefined)
@@ -32,19 +40,38 @@ export function requestView({ request, response }: Pick<RequestAnsweredEvent, 'r
     ...(fault !== undefined && { fault }),
     ...(text !== undefined && { body: { text, bytes, isCut } }),
     ...(response && { response: { headers: response.headers, body: cutResponse(response.body) } }),
-    ...(!isCut && { curl: toCurl(request) }),
+    ...(call !== undefined && { isFromForm: true }),
+    ...(!isCut && { curl: toCurl({ ...request, headers }), ...callOf(request) }),
   }
 }
 
 /** Returns the part of a request that the list shows. */
 export function requestRow(view: RequestView): RequestRow {
-  const { query, headers, handled, body, response, curl, ...row } = view
+  const { query, headers, handled, body, response, curl, typescript, given, ...row } = view
   return row
 }
 
 /** Returns the approximate size of a request in memory, in bytes. */
-export const requestSize = ({ text, body, response, curl = '' }: RequestView): number =>
-  2000 + text.length + curl.length + (body?.text.length ?? 0) + (response?.body.text.length ?? 0)
+export const requestSize = ({ text, body, response, curl = '', typescript = '' }: RequestView): number =>
+  2000 + text.length + curl.length + typescript.length + (body?.text.length ?? 0) + (response?.body.text.length ?? 0)
+
+/** Returns a call with its arguments, as code and for the form. */
+function callOf({
+  operation,
+  method,
+  url,
+  path,
+  query,
+  body,
+}: RequestRecord): Pick<RequestView, 'typescript' | 'given'> {
+  const given =
+    method === 'GET' ? Object.fromEntries(Object.entries(query).map(([name, [text]]) => [name, text])) : body
+  if (operation === undefined || !isRecord(given)) return {}
+  const { success } = safeParse(endpoints[operation].request as $ZodType, given)
+  const base = /^.*\/api\/v1\//.exec(url)?.[0] ?? ''
+  const call = { operation, given, baseUrl: base.slice(0, -1), path: path.replace('/api/v1/', '') }
+  return { given, ...(success && { typescript: toTypeScript(call) }) }
+}
 
 /** Returns the arguments of a call, from its query and its body, as short texts. */
 function argumentsOf({ query, body }: RequestRecord): Readonly<Record<string, string>> {

@@ -57,7 +57,7 @@ interface FieldProps {
   /** The name of the field in the values of the form and in errors of the server. */
   readonly name: string
   readonly label: string
-  readonly hint?: string
+  readonly hint?: ComponentChildren
 }
 
 interface ControlProps {

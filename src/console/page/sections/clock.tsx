@@ -1,3 +1,5 @@
+import { computed } from '@preact/signals'
+import type { DeliveryRow } from '../../protocol.ts'
 import { perform, run } from '../actions.ts'
 import { aheadMs, deliveries, serviceTime } from '../live.ts'
 import { Link } from '../parts/link.tsx'
@@ -13,13 +15,17 @@ const STEPS = [
 
 const MAX_SHOWN = 100
 
+/** The deliveries with a scheduled attempt, the next one first. */
+export const due = computed(() =>
+  deliveries.value.rows
+    .flatMap((row) => (row.nextAttemptAt === undefined ? [] : [{ ...row, dueAt: row.nextAttemptAt }]))
+    .sort((one, other) => one.dueAt - other.dueAt),
+)
+
 /** The time of the service, buttons that move it, and the scheduled retries. */
 export function Clock() {
   const now = serviceTime.value
-  const due = deliveries.value.rows
-    .flatMap((row) => (row.nextAttemptAt === undefined ? [] : [{ ...row, dueAt: row.nextAttemptAt }]))
-    .sort((one, other) => one.dueAt - other.dueAt)
-  const shown = due.slice(0, MAX_SHOWN)
+  const shown = due.value.slice(0, MAX_SHOWN)
   return (
     <Panel title="Clock">
       <p class="clock">
@@ -32,7 +38,7 @@ export function Clock() {
         <button
           type="button"
           class="primary"
-          disabled={due.length === 0}
+          disabled={due.value.length === 0}
           onClick={() => run(() => perform('advanceToNextRetry', {}), 'The clock is at the next retry.')}
         >
           To the next retry
@@ -55,25 +61,30 @@ export function Clock() {
         </button>
       </div>
       <h3 class="minor">Scheduled retries</h3>
-      {due.length === 0 && <Empty>No retry is scheduled.</Empty>}
-      <ol class="rows">
-        {shown.map((row) => (
-          <li class="row due" key={row.key}>
-            <span class="time">
-              <Time ms={row.dueAt} /> <span class="muted">in {duration(row.dueAt - now)}</span>
-            </span>
-            <Link to={pathOf('webhooks', 'deliveries', row.key)}>
-              <Text>{row.type}</Text>, {row.attempts === 0 ? 'first attempt' : `retry ${row.attempts} of 4`}
-            </Link>
-            <OneLine class="grow muted path">{`${row.user} → ${row.url}`}</OneLine>
-          </li>
-        ))}
-      </ol>
-      {due.length > shown.length && (
+      {due.value.length === 0 && <Empty>No retry is scheduled.</Empty>}
+      <DueLines rows={shown} />
+      {due.value.length > shown.length && (
         <p class="more muted">
-          The first {shown.length} of {due.length}
+          The first {shown.length} of {due.value.length}
         </p>
       )}
     </Panel>
   )
 }
+
+/** Links to deliveries, with the time of their next attempt. */
+export const DueLines = ({ rows }: { rows: readonly (DeliveryRow & { readonly dueAt: number })[] }) => (
+  <ol class="rows">
+    {rows.map((row) => (
+      <li class="row due" key={row.key}>
+        <span class="time">
+          <Time ms={row.dueAt} /> <span class="muted">in {duration(row.dueAt - serviceTime.value)}</span>
+        </span>
+        <Link to={pathOf('webhooks', 'deliveries', row.key)}>
+          <Text>{row.type}</Text>, {row.attempts === 0 ? 'first attempt' : `retry ${row.attempts} of 4`}
+        </Link>
+        <OneLine class="grow muted path">{`${row.user} → ${row.url}`}</OneLine>
+      </li>
+    ))}
+  </ol>
+)

@@ -5,9 +5,11 @@ import { Badge, StatusBadge } from '../parts/badge.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { Body, Code, Json } from '../parts/json.tsx'
 import { Line, Lines } from '../parts/lines.tsx'
+import { Link } from '../parts/link.tsx'
 import { AbsentItem, CompareLink, Facts, Item } from '../parts/panel.tsx'
 import { OneLine, Text, Time } from '../parts/text.tsx'
 import { UserLink } from '../parts/user-link.tsx'
+import { callPath } from './call-method.tsx'
 import { linkTo, titleOf } from './requests.tsx'
 import { DeliveryLines } from './webhooks/deliveries.tsx'
 
@@ -16,7 +18,8 @@ export function Request({ requestKey: key }: { requestKey: string }) {
   const row = requests.value.rows.find((each) => each.key === key)
   const { value: request, error } = useAction('readRequest', { key }, row?.durationMs)
   if (!request) return <AbsentItem title={`Request ${key}`} back="/requests" error={error} />
-  const { method, path, status, reason, fault, query, headers, body, response, curl, isFromConsole } = request
+  const { method, path, status, reason, fault, query, headers, body, response, curl, typescript, isFromConsole } =
+    request
   const firstKey = request.firstKey ?? key
   const attempts = requests.value.rows.filter((each) => each.key === firstKey || each.firstKey === firstKey).reverse()
   return (
@@ -26,6 +29,11 @@ export function Request({ requestKey: key }: { requestKey: string }) {
       tools={
         <>
           {curl !== undefined && <CopyButton text={curl} label="Copy as curl" />}
+          {request.given && (
+            <Link to={callPath(key)} keepsFilters class="button small">
+              Edit and send
+            </Link>
+          )}
           <CompareLink back="/requests" itemKey={key} />
         </>
       }
@@ -42,6 +50,7 @@ export function Request({ requestKey: key }: { requestKey: string }) {
           {request.durationMs !== undefined && ` · ${request.durationMs} ms`}
         </span>
       </p>
+      {request.isFromForm && <p class="hint">Sent by the form of this page, over HTTP.</p>}
       {isFromConsole && <p class="hint">Made by this page or under /control/, not by a call of your code.</p>}
       {reason && (
         <p class="callout">
@@ -87,6 +96,13 @@ export function Request({ requestKey: key }: { requestKey: string }) {
         <details>
           <summary>As curl</summary>
           <Code>{curl}</Code>
+        </details>
+      )}
+      {typescript !== undefined && (
+        <details>
+          <summary>As TypeScript</summary>
+          <CopyButton text={typescript} label="Copy the lines" />
+          <Code>{typescript}</Code>
         </details>
       )}
     </Item>

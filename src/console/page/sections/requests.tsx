@@ -12,6 +12,9 @@ import { pathOf } from '../route.ts'
 
 const hasStatus = (first: number) => (row: RequestRow) => Math.floor((row.status ?? 0) / 100) === first
 
+/** Whether the page made the request: an action or a call of its form. */
+const isMadeHere = ({ isFromConsole, isFromForm }: RequestRow): boolean => (isFromConsole ?? isFromForm) === true
+
 const CHIPS: readonly Chip<RequestRow>[] = [
   ['2xx', '2xx', hasStatus(2)],
   ['4xx', '4xx', hasStatus(4)],
@@ -19,7 +22,7 @@ const CHIPS: readonly Chip<RequestRow>[] = [
   ['lost', 'No response', ({ status, isFromConsole }) => status === undefined && !isFromConsole],
   ['refused', 'Refused only', ({ reason }) => reason !== undefined],
   ['fault', 'Injected fault', ({ fault }) => fault !== undefined],
-  ['console', 'Console', ({ isFromConsole }) => isFromConsole === true],
+  ['console', 'Console', isMadeHere],
 ]
 
 /** The calls that the service has received, newest first. */
@@ -100,10 +103,10 @@ const COLUMNS: Columns<RequestRow> = {
   took: ['Took', ({ durationMs }) => durationMs !== undefined && `${durationMs} ms`],
   mark: [
     'Mark',
-    ({ fault, isFromConsole }) => (
+    (row) => (
       <>
-        {fault && <Badge tone="busy">fault</Badge>}
-        {isFromConsole && <Badge>console</Badge>}
+        {row.fault && <Badge tone="busy">fault</Badge>}
+        {isMadeHere(row) && <Badge>console</Badge>}
       </>
     ),
   ],

@@ -2,7 +2,9 @@ import { computed } from '@preact/signals'
 import { requests, service } from '../live.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { Code } from '../parts/json.tsx'
+import { Link } from '../parts/link.tsx'
 import { baseUrl } from '../route.ts'
+import { callPath } from './call-method.tsx'
 
 let hadCalls = false
 
@@ -39,6 +41,9 @@ export function Start() {
           ? 'Any token works.'
           : 'The service accepts only the tokens that dev was started with: put one in place of dev.'}{' '}
         {hasCalls.value ? 'Your calls are arriving.' : 'This panel stays here until the first call arrives.'}
+      </p>
+      <p class="muted">
+        Without code: <Link to={callPath()}>try a call</Link> in a form.
       </p>
       <p class="muted">For the command and your own scripts, in a shell:</p>
       <Code>{`export CAMPAIGN_BASE_URL=${baseUrl} CAMPAIGN_ACCESS_TOKEN=dev`}</Code>

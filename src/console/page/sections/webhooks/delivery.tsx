@@ -12,6 +12,7 @@ import { filterQuery, go, pathOf } from '../../route.ts'
 import { titleOf } from '../requests.tsx'
 import { Attempts } from './attempts.tsx'
 import { DeliveryLines, linkTo, StateBadge } from './deliveries.tsx'
+import { editPath } from './edit-message.tsx'
 
 /** A delivery with its attempts, the request that caused it, and a button that sends the message again. */
 export function Delivery({ deliveryKey: key }: { deliveryKey: string }) {
@@ -32,6 +33,9 @@ export function Delivery({ deliveryKey: key }: { deliveryKey: string }) {
       tools={
         <>
           {delivery.curl !== undefined && <CopyButton text={delivery.curl} label="Copy as curl" />}
+          <Link to={editPath(key)} keepsFilters class="button small">
+            Edit and send
+          </Link>
           <CompareLink back="/webhooks" itemKey={key} />
         </>
       }

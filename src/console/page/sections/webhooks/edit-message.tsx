@@ -1,0 +1,72 @@
+import { isRecord } from '../../../../shared/type-checks.ts'
+import { Problem } from '../../../problem.ts'
+import { messageOf, notify, perform, useAction } from '../../actions.ts'
+import { refresh } from '../../live.ts'
+import { Form, TextField } from '../../parts/form.tsx'
+import { AbsentItem, Item } from '../../parts/panel.tsx'
+import { count } from '../../parts/text.tsx'
+import { go, pathOf } from '../../route.ts'
+
+const TITLE = 'Edit and send'
+
+/** The path of the form for a delivery. */
+export const editPath = (key: string): string => pathOf('webhooks', 'resend', key)
+
+/** An unchecked checkbox has no value. */
+type Values = Readonly<Record<'payload', string>> & { readonly newId?: string }
+
+/** A form that changes the payload of a message, and sends it, signed anew, to the webhooks that take it. */
+export function EditMessage({ deliveryKey: key }: { deliveryKey: string }) {
+  const { value: delivery, error } = useAction('readDelivery', { key }, undefined)
+  if (!delivery) return <AbsentItem title={TITLE} back="/webhooks" error={error} />
+  const send = async ({ payload: text, newId }: Values) => {
+    const { id, ...payload } = parse(text)
+    const { campaign } = payload
+    const pid = isRecord(campaign) && typeof campaign.id === 'string' ? campaign.id : undefined
+    const { deliveries } = await perform('emit', {
+      kind: 'custom',
+      payload: newId || id === undefined ? payload : { id, ...payload },
+      ...(pid !== undefined && { pid }),
+    })
+    const [first] = deliveries
+    if (first === undefined)
+      throw new Problem('No webhook takes this message: check its scope and campaign.', 'payload')
+    await refresh()
+    notify(`The message was signed and sent to ${count(deliveries.length, 'URL')}.`)
+    go(pathOf('webhooks', 'deliveries', first))
+  }
+  return (
+    <Item title={TITLE} back="/webhooks">
+      <Form class="form" label={TITLE} onSubmit={send}>
+        <TextField
+          name="payload"
+          label="Payload"
+          rows={22}
+          defaultValue={JSON.stringify(JSON.parse(delivery.body), undefined, 2)}
+          hint="Sent as compact JSON, signed with the current secret, to every webhook with this scope and campaign."
+        />
+        <label>
+          <input type="checkbox" name="newId" defaultChecked /> New message ID
+        </label>
+        <p class="hint">With the same ID, a receiver that handled the message must not handle it again.</p>
+        <div class="buttons">
+          <button type="submit" class="primary">
+            Sign and send
+          </button>
+        </div>
+      </Form>
+    </Item>
+  )
+}
+
+/** @throws Problem at the field */
+function parse(text: string): Record<string, unknown> {
+  let payload: unknown
+  try {
+    payload = JSON.parse(text)
+  } catch (error) {
+    throw new Problem(`This is not JSON: ${messageOf(error)}.`, 'payload')
+  }
+  if (isRecord(payload)) return payload
+  throw new Problem('Enter a JSON object.', 'payload')
+}
