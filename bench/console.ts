@@ -54,7 +54,7 @@ for (let run = 0; run < RUNS; run++) {
   await page.locator('.pane .code').first().waitFor()
   await page.getByRole('link', { name: 'Users' }).first().click()
   await page.locator('.users .opens').first().click()
-  await page.locator('.pane .story').waitFor()
+  await page.locator('.pane .figures').waitFor()
   await page.getByRole('link', { name: 'Webhooks' }).first().click()
   await page.locator('.deliveries .opens').first().waitFor()
   longest.push(Math.max(0, ...(await page.evaluate<number[]>('tasks'))))

@@ -45,8 +45,12 @@ export function FilteredPanel<Row extends { readonly key: string }>(props: Filte
   )
   const all: Chip<Row> = ['', 'All', () => true]
   const chosen = chips.find(([value]) => value === parameter('show')) ?? all
-  const matching = new Set(found.filter(chosen[2]))
-  const shown = list.rows.filter((row) => matching.has(row) || linkTo(row) === openItem.value)
+  const matching = useMemo(() => new Set(found.filter(chosen[2])), [found, chosen[0]])
+  const open = openItem.value
+  const shown = useMemo(
+    () => list.rows.filter((row) => matching.has(row) || (open !== undefined && linkTo(row) === open)),
+    [list, matching, open],
+  )
   const compared = openItem.value === undefined && list.rows.find(({ key }) => key === parameter('compare'))
   const filters = (
     <>
@@ -78,15 +82,16 @@ export function FilteredPanel<Row extends { readonly key: string }>(props: Filte
       </fieldset>
     </>
   )
-  const keys = [...matching].map(({ key }) => key)
-  const clear = () =>
-    run(
+  const clear = () => {
+    const keys = [...matching].map(({ key }) => key)
+    return run(
       () => perform('clearRows', { list: name, keys }),
       ({ cleared }) => ({
         text: `${count(cleared, noun)} cleared. Retries that wait and the state stay.`,
         next: { label: 'Undo', onClick: () => run(() => perform('restoreRows', { list: name }), 'The rows are back.') },
       }),
     )
+  }
   const isWhole = matching.size === list.rows.length
   return (
     <Panel
@@ -100,15 +105,15 @@ export function FilteredPanel<Row extends { readonly key: string }>(props: Filte
             class="small"
             question={
               isWhole
-                ? `Clear all ${amount(keys.length)} rows?`
-                : `Clear the ${amount(keys.length)} rows of this filter?`
+                ? `Clear all ${amount(matching.size)} rows?`
+                : `Clear the ${amount(matching.size)} rows of this filter?`
             }
             yes="Clear"
             no="Keep"
             onConfirm={clear}
           >
-            {isWhole ? 'The list will be empty.' : `The other ${amount(list.rows.length - keys.length)} rows stay.`} You
-            can undo this for ten seconds.
+            {isWhole ? 'The list will be empty.' : `The other ${amount(list.rows.length - matching.size)} rows stay.`}{' '}
+            You can undo this for ten seconds.
           </ConfirmButton>
         )
       }

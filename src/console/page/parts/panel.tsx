@@ -90,7 +90,7 @@ export const Empty = ({ children }: { children: ComponentChildren }) => <p class
 export const Facts = ({ facts }: { facts: readonly (readonly [name: string, value: ComponentChildren])[] }) => (
   <dl class="facts">
     {facts
-      .filter(([, value]) => value !== '')
+      .filter(([, value]) => value !== '' && value !== undefined)
       .map(([name, value]) => (
         <div key={name}>
           <dt>

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { go, latestItem, path, rowQuery } from '../route.ts'
 import { IsTabStop } from './link.tsx'
 
@@ -50,8 +50,9 @@ export function Table<Row>({ class: name, columns, rows, linkTo, rowClass }: Tab
       removeEventListener('resize', updateWindow)
     }
   }, [rows.length])
-  const rememberPlace = useSteadyRow(body, rows, linkTo, height)
-  const { tabStop, onKeyDown, onFocus } = useArrowKeys(body, rows, linkTo, height)
+  const targets = useMemo(() => rows.map(linkTo), [rows])
+  const rememberPlace = useSteadyRow(body, targets, height)
+  const { tabStop, onKeyDown, onFocus } = useArrowKeys(body, targets, height)
   const entries = Object.entries(columns)
   return (
     <table class={name} aria-rowcount={rows.length + 1}>
@@ -69,7 +70,7 @@ export function Table<Row>({ class: name, columns, rows, linkTo, rowClass }: Tab
         {rows.slice(from, to).map((row, offset) => {
           const index = from + offset
           const above = rows[index - 1]
-          const target = linkTo(row)
+          const target = targets[index] as string
           return (
             <tr
               key={target}
@@ -102,16 +103,10 @@ const STEPS: Readonly<Record<string, number>> = {
 }
 
 /** Moves the focus between the rows by keys. The focused row, or else the open one, is the only tab stop of the table. */
-function useArrowKeys<Row>(
-  body: { readonly current: HTMLElement | null },
-  rows: readonly Row[],
-  linkTo: (row: Row) => string,
-  height: number,
-) {
+function useArrowKeys(body: { readonly current: HTMLElement | null }, targets: readonly string[], height: number) {
   const [current, setCurrent] = useState<string>()
   const wanted = useRef<string>(undefined)
-  const indexOf = (to: string | undefined) => (to === undefined ? -1 : rows.findIndex((row) => linkTo(row) === to))
-  const index = [indexOf(current), indexOf(latestItem.value)].find((each) => each >= 0)
+  const index = [current, latestItem.value].map((to) => targets.indexOf(to ?? '')).find((each) => each >= 0)
   // A row out of sight is rendered only after the list has scrolled to it.
   useEffect(() => {
     const link = wanted.current && body.current?.querySelector<HTMLElement>(`[data-to="${CSS.escape(wanted.current)}"]`)
@@ -126,12 +121,12 @@ function useArrowKeys<Row>(
       const step = STEPS[event.key]
       if (step === undefined || event.metaKey || event.ctrlKey || event.altKey) return
       event.preventDefault()
-      const next = Math.max(0, Math.min((index ?? -1) + step, rows.length - 1))
-      const row = rows[next]
+      const next = Math.max(0, Math.min((index ?? -1) + step, targets.length - 1))
+      const target = targets[next]
       const scroller = body.current?.closest('.list')
-      if (row === undefined || !body.current || !scroller) return
-      wanted.current = linkTo(row)
-      setCurrent(wanted.current)
+      if (target === undefined || !body.current || !scroller) return
+      wanted.current = target
+      setCurrent(target)
       const { top, bottom } = scroller.getBoundingClientRect()
       const place = body.current.getBoundingClientRect().top + next * height
       // The head covers the first row in view.
@@ -152,16 +147,15 @@ function openRow({ target, metaKey, ctrlKey, shiftKey }: MouseEvent, to: string)
  * Keeps the row of the open item, or of the item that was open last, at its place on the screen. An item that was opened by
  * its address is scrolled into view. Returns a function that remembers the place of a row that is being opened.
  */
-function useSteadyRow<Row>(
+function useSteadyRow(
   body: { readonly current: HTMLElement | null },
-  rows: readonly Row[],
-  linkTo: (row: Row) => string,
+  targets: readonly string[],
   height: number,
 ): (to: string, row: HTMLElement) => void {
   const place = useRef<{ readonly to: string; readonly top: number }>(undefined)
   const to = latestItem.value
   const isOpen = path.value === to
-  const index = to === undefined ? -1 : rows.findIndex((row) => linkTo(row) === to)
+  const index = targets.indexOf(to ?? '')
   const topOf = (element: HTMLElement) => element.getBoundingClientRect().top + index * height
   useLayoutEffect(() => {
     const scroller = body.current?.closest('.list')

@@ -5,6 +5,7 @@ import { aheadMs, deliveries, serviceTime } from '../live.ts'
 import { Link } from '../parts/link.tsx'
 import { Empty, Panel } from '../parts/panel.tsx'
 import { clockTime, dayOf, duration, OneLine, Text, Time } from '../parts/text.tsx'
+import { UserLink } from '../parts/user-link.tsx'
 import { pathOf } from '../route.ts'
 
 const STEPS = [
@@ -83,7 +84,8 @@ export const DueLines = ({ rows }: { rows: readonly (DeliveryRow & { readonly du
         <Link to={pathOf('webhooks', 'deliveries', row.key)}>
           <Text>{row.type}</Text>, {row.attempts === 0 ? 'first attempt' : `retry ${row.attempts} of 4`}
         </Link>
-        <OneLine class="grow muted path">{`${row.user} → ${row.url}`}</OneLine>
+        <UserLink {...row} />
+        <OneLine class="grow muted path">{`→ ${row.url}`}</OneLine>
       </li>
     ))}
   </ol>

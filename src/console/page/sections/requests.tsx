@@ -1,4 +1,5 @@
 import { computed } from '@preact/signals'
+import { useMemo } from 'preact/hooks'
 import { FAULT_KINDS } from '../../fault-kinds.ts'
 import type { RequestRow } from '../../protocol.ts'
 import { requests } from '../live.ts'
@@ -133,9 +134,9 @@ function withAttemptsTogether(rows: readonly RequestRow[]): readonly RequestRow[
 
 export const RequestTable = ({ rows }: { rows: readonly RequestRow[] }) => (
   <Table
-    class={rows.some(({ at }) => isOtherDay(at)) ? 'requests dated' : 'requests'}
+    class={useMemo(() => rows.some(({ at }) => isOtherDay(at)), [rows]) ? 'requests dated' : 'requests'}
     columns={COLUMNS}
-    rows={withAttemptsTogether(rows)}
+    rows={useMemo(() => withAttemptsTogether(rows), [rows])}
     linkTo={linkTo}
     rowClass={(row, above) => (above !== undefined && callOf(row) === callOf(above) ? 'same' : 'first')}
   />

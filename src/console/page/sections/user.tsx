@@ -7,6 +7,7 @@ import { Badge } from '../parts/badge.tsx'
 import { ItemsByKind } from '../parts/items-by-kind.tsx'
 import { AbsentItem, Facts, Item } from '../parts/panel.tsx'
 import { amount, count, Text } from '../parts/text.tsx'
+import { UserLink } from '../parts/user-link.tsx'
 import { pathOf, replace } from '../route.ts'
 import { Story } from './story.tsx'
 import { linkTo } from './webhooks/deliveries.tsx'
@@ -73,7 +74,7 @@ export function User(props: UserProps) {
           ['Wallet', user.wallet],
           ['E-mail', user.email],
           ['Linked accounts', user.profiles.map(({ account, platform }) => `${account} on ${platform}`).join(', ')],
-          ['Referred by', user.referrer ?? ''],
+          ['Referred by', user.referrer && <UserLink user={user.referrer} pid={user.pid} />],
           ['Referral link', user.ref_id],
           ['Rewards', user.rewards.map(({ id, reward }) => `${id} (${reward})`).join(', ')],
         ]}

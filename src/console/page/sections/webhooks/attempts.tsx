@@ -16,7 +16,7 @@ export const Attempts = ({ delivery, made }: { delivery: DeliveryRow; made: read
         <When name={NAMES[index]}>
           <Time ms={attempt.at} /> · {amount(attempt.durationMs)} ms
         </When>
-        <Result attempt={attempt} />
+        <Result attempt={attempt} isExplained={made.findIndex(({ advice }) => advice === attempt.advice) < index} />
       </li>
     ))}
     {delivery.state === 'pending' && (
@@ -46,8 +46,14 @@ const ResultBadge = ({ result: { ok, status } }: { result: Pick<AttemptView, 'ok
   <Badge tone={ok ? 'good' : 'bad'}>{status ?? 'no response'}</Badge>
 )
 
+interface ResultProps {
+  readonly attempt: AttemptView
+  /** Whether an earlier attempt has the same advice. */
+  readonly isExplained: boolean
+}
+
 /** The response to an attempt, or the reason why there was none, and what to do about a failure. */
-const Result = ({ attempt }: { attempt: AttemptView }) => (
+const Result = ({ attempt, isExplained }: ResultProps) => (
   <>
     <p class="what">
       <ResultBadge result={attempt} />
@@ -56,12 +62,12 @@ const Result = ({ attempt }: { attempt: AttemptView }) => (
       {attempt.response === '' && <span class="muted">empty response</span>}
     </p>
     {attempt.response && <Content text={attempt.response} />}
-    {attempt.advice !== undefined && (
+    {attempt.advice !== undefined && !isExplained && (
       <p class="callout">
         <strong>Hint:</strong> <Text>{attempt.advice}</Text>
       </p>
     )}
-    {attempt.findings.map((finding) => (
+    {(isExplained ? [] : attempt.findings).map((finding) => (
       <p class="callout" key={finding}>
         <Text>{finding}</Text>
       </p>
