@@ -14,7 +14,7 @@ import {
 } from 'campaign-client'
 import { describe, expect, it } from 'vitest'
 import { clientWith, json, rejection, type StubResponse } from '../client/stub-service.ts'
-import { contract, operation, operations } from '../contract/operations.ts'
+import { contract, type Operation, operation, operations } from '../contract/operations.ts'
 import { wordsOf } from '../shared/words-of.ts'
 
 /** How the tests set a response and create a client. */
@@ -23,6 +23,8 @@ interface Setup {
   client(options?: Partial<CampaignClientOptions>): CampaignClient
   /** Returns the number of requests in this test. */
   received(): number
+  /** The operations for the table of responses. @defaultValue all */
+  readonly tabled?: readonly Operation[]
 }
 
 interface Row extends StubResponse {
@@ -287,8 +289,8 @@ const rows = [
 ]
 
 /** Tests the contract's table of responses. */
-export function testResponses({ respond, client, received }: Setup): void {
-  describe.each(operations.map((operation) => [operation.name, operation] as const))('%s', (name, operation) => {
+export function testResponses({ respond, client, received, tabled = operations }: Setup): void {
+  describe.each(tabled.map((operation) => [operation.name, operation] as const))('%s', (name, operation) => {
     const { data, result, writes, run } = operation
 
     it.each([200, 201, 202, 203])('returns the data of a %i', async (status) => {

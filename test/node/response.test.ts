@@ -1,6 +1,7 @@
 import { testResponses } from '../call/response-tests.ts'
 import { type Scripted, scriptedNodeTransport } from '../call/scripted-transports.ts'
 import { clientWith } from '../client/stub-service.ts'
+import { operation } from '../contract/operations.ts'
 
 const { script: scriptResponse } = scriptedNodeTransport()
 let script: Scripted
@@ -11,4 +12,6 @@ testResponses({
   },
   client: (options) => clientWith({ ...script.via, ...options }),
   received: () => script.sent.length,
+  // The transport does not know the operation.
+  tabled: [operation('getCampaignInfo'), operation('rewardWallet')],
 })
