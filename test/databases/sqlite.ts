@@ -7,8 +7,11 @@ import type { Database } from 'better-sqlite3'
 
 const require = createRequire(import.meta.url)
 
-/** Whether this Node.js is too old for better-sqlite3 13, which needs Node-API 10. Loading it in Node.js 22.13 ends the process. */
-export const betterSqlite3Missing = Number(process.versions.napi) < 10
+/** Why tests of better-sqlite3 are skipped; `undefined` if they can run. */
+export const betterSqlite3Missing =
+  Number(process.versions.napi) < 10
+    ? `better-sqlite3 13 needs Node-API 10; loading it ends Node.js ${process.versions.node}`
+    : undefined
 
 /** Creates an empty folder for SQLite files. */
 export function sqliteFolder(): { file(name?: string): string; remove(): void } {

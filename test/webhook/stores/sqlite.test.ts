@@ -11,6 +11,7 @@ import {
 } from 'campaign-client/webhook/sqlite'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { betterSqlite3Missing, openBetterSqlite3, sqliteFolder } from '../../databases/sqlite.ts'
+import { skipsOnThisNode } from '../../support/skips-without.ts'
 import { observedReceiver } from '../receiver/observed-receiver.ts'
 import { activity, deliveryOf } from '../signed-message.ts'
 import { storeContract } from './contract.ts'
@@ -22,7 +23,7 @@ afterAll(() => folder.remove())
 const openNode = (path: string): SqliteDatabase => new DatabaseSync(path)
 
 /** The clients, and the settings that change the types of rows. */
-const clients: Readonly<Record<string, { open: (path: string) => SqliteDatabase; skipped?: boolean }>> = {
+const clients: Readonly<Record<string, { open: (path: string) => SqliteDatabase; missing?: string | undefined }>> = {
   'a DatabaseSync of node:sqlite': { open: openNode },
   'a DatabaseSync that returns arrays and bigints': {
     open: (path) => new DatabaseSync(path, { returnArrays: true, readBigInts: true } as object),
@@ -36,11 +37,11 @@ const clients: Readonly<Record<string, { open: (path: string) => SqliteDatabase;
   },
   'a Database of better-sqlite3': {
     open: openBetterSqlite3,
-    skipped: betterSqlite3Missing,
+    missing: betterSqlite3Missing,
   },
   'a Database of better-sqlite3 with safe integers': {
     open: (path) => openBetterSqlite3(path).defaultSafeIntegers(true),
-    skipped: betterSqlite3Missing,
+    missing: betterSqlite3Missing,
   },
 }
 
@@ -63,8 +64,8 @@ describe('sqliteStore over a path', () => {
   runOnceContract(open, () => path)
 })
 
-describe.each(Object.entries(clients))('sqliteStore over %s', (_, { open, skipped }) => {
-  describe.skipIf(skipped === true)('that you opened', () => {
+describe.each(Object.entries(clients))('sqliteStore over %s', (name, { open, missing }) => {
+  describe.skipIf(skipsOnThisNode(name, missing))('that you opened', () => {
     let path: string
     let databases: SqliteDatabase[]
     beforeAll(() => {
