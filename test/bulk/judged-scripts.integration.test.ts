@@ -29,7 +29,7 @@ import type { RunTask } from './run-program.ts'
 const SCRIPTS = FULL_SIZE ? 60 : 2
 const KILLS = FULL_SIZE ? 12 : 1
 /** Scripts mostly wait for pauses. */
-const CONCURRENT_SCRIPTS = 4
+const CONCURRENT_SCRIPTS = 8
 const ROWS = 24
 const LEASE_MS = 700
 
@@ -330,16 +330,16 @@ function functionRunner(
 /** Runs the command. */
 function commandRunner(): Runner {
   const path = newPath()
-  const cwd = dirname(path)
+  // Runs in this process share its working directory.
+  const list = join(dirname(path), 'list.csv')
   const lines = awards(ROWS).map(({ address, xp, id, pid }) => [address, xp, id, pid].join(','))
-  writeFileSync(join(cwd, 'list.csv'), ['address,xp,id,pid', ...lines, ''].join('\n'))
+  writeFileSync(list, ['address,xp,id,pid', ...lines, ''].join('\n'))
   const args = ({ concurrency, patienceMs, retryRejected }: ScriptedRun): string[] => [
-    ...['award', 'list.csv', '--ledger', path, '--yes', '--json'],
+    ...['award', list, '--ledger', path, '--yes', '--json'],
     ...['--concurrency', `${concurrency}`, '--patience', `${patienceMs / 1_000}s`],
     ...(retryRejected ? ['--retry-rejected'] : []),
   ]
   const options = (judge: Judge, tokenFile: string) => ({
-    cwd,
     env: { CAMPAIGN_BASE_URL: judge.baseUrl, CAMPAIGN_ACCESS_TOKEN_FILE: tokenFile },
   })
   return {

@@ -35,6 +35,6 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'test/bulk/{file-ledger-locks,pgbouncer,postgres-ledger}.integration.test.ts',
     ],
   },
-  testing: { mutate: ['src/testing/**/*.ts'], tests: ['test/testing/**/!(memory-limits).test.ts'] },
-  console: { mutate: ['src/console/server/*.ts'], tests: ['test/console/!(console).test.ts'] },
+  testing: { mutate: ['src/testing/**/*.ts'], tests: ['test/testing/**/!(*.integration).test.ts'] },
+  console: { mutate: ['src/console/server/*.ts'], tests: ['test/console/!(*.integration).test.ts'] },
 }

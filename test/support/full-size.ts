@@ -1,5 +1,2 @@
-/** Whether tests of bulk awards run in full size, as in `.ci/run`. */
+/** Whether random tests and load tests run in full size, as once in `.ci/run`. */
 export const FULL_SIZE = process.env.CAMPAIGN_TEST_FULL_SIZE === '1'
-
-/** Whether load tests of stores and receiver run in full size, as in `.ci/run`. */
-export const FULL_STORM = process.env.CAMPAIGN_TEST_FULL_STORM === '1'

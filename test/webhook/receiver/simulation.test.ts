@@ -1,10 +1,10 @@
 import { createWebhookReceiver, type DeliveryStore, memoryStore, type WebhookReceiver } from 'campaign-client/webhook'
 import { afterEach, expect, test, vi } from 'vitest'
-import { FULL_STORM } from '../../support/full-size.ts'
+import { FULL_SIZE } from '../../support/full-size.ts'
 import { deliveryOf, SECRET } from '../signed-message.ts'
 import { VirtualClock } from './virtual-clock.ts'
 
-const MESSAGES = FULL_STORM ? 20_000 : 4_000
+const MESSAGES = FULL_SIZE ? 20_000 : 4_000
 const PROCESSES = 8
 /** The waits between the five attempts of the service. */
 const RETRY_MS = [5000, 30_000, 60_000, 300_000]
@@ -224,5 +224,5 @@ test(`none of ${MESSAGES} messages is lost or handled twice at once, despite cra
   expect(all.filter(([, record]) => record.successes > 1 && !record.disturbed)).toEqual([])
   // The simulation must contain every kind of fault.
   expect(counts.crashes).toBeGreaterThan(300)
-  for (const [name, count] of Object.entries(counts)) expect(count, name).toBeGreaterThan(FULL_STORM ? 20 : 10)
+  for (const [name, count] of Object.entries(counts)) expect(count, name).toBeGreaterThan(FULL_SIZE ? 20 : 10)
 }, 300_000)

@@ -5,6 +5,7 @@ import { Pool, type PoolClient } from 'pg'
 import connect, { type TransactionSql } from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { databaseBehindPgbouncer, pgbouncerMissing } from '../../databases/pgbouncer.ts'
+import { FULL_SIZE } from '../../support/full-size.ts'
 import { skipsWithout } from '../../support/skips-without.ts'
 import { type ObservedReceiver, observedReceiver } from '../receiver/observed-receiver.ts'
 import { activity, deliveryOf } from '../signed-message.ts'
@@ -41,7 +42,7 @@ describe.skipIf(skipsWithout('pgbouncer', pgbouncerMissing))('postgresStore behi
 
   describe('with the sql of postgres', () => {
     // Both clients send the same statements, so the contract runs again only in CI.
-    if (process.env.CAMPAIGN_TEST_FULL_STORM === '1') storeContract(() => postgresStore(database.sql, { table }))
+    if (FULL_SIZE) storeContract(() => postgresStore(database.sql, { table }))
     sharedTests<TransactionSql>(
       () => postgresStore(database.sql, { table }),
       (tx, key) => tx.unsafe(insert, [key]),

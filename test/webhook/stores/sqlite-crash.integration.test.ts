@@ -3,7 +3,7 @@ import { sqliteStore } from 'campaign-client/webhook/sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sqliteFolder } from '../../databases/sqlite.ts'
 import { compiled } from '../../support/compiled.ts'
-import { FULL_STORM } from '../../support/full-size.ts'
+import { FULL_SIZE } from '../../support/full-size.ts'
 import { crashContract } from './crash.ts'
 import { expectHandledOnce, SimulatedCrash, simulateCrashes, sizeOf } from './crash-simulation.ts'
 import { StormProcess } from './sqlite-storm-process.ts'
@@ -67,8 +67,8 @@ describe('sqliteStore when processes die', () => {
     const pathOf = compiled(program)
 
     test('that are killed at any time lose no delivery, and apply none twice', async () => {
-      const count = FULL_STORM ? 2_000 : 300
-      const kills = FULL_STORM ? 60 : 12
+      const count = FULL_SIZE ? 2_000 : 300
+      const kills = FULL_SIZE ? 60 : 12
       const task = { path, prefix: 'storm-', count, leaseMs: 300 }
       const processes = Array.from({ length: 4 }, () => new StormProcess(pathOf(program), task))
       for (let kill = 0; kill < kills; kill++) {
