@@ -111,7 +111,7 @@ export interface PostgresStore<Transaction> extends DeliveryStore {
 
   /**
    * Deletes expired records: completed deliveries, `runOnce` keys and claims. The store never deletes them by itself: call
-   * this regularly, until it resolves to less than `limit`. Concurrent calls skip each other's rows.
+   * this regularly, and again as long as it resolves to `limit`. Concurrent calls skip each other's rows.
    *
    * @param limit - the maximum number of rows to delete, from 1; keeps the transaction short
    * @defaultValue 1000

@@ -83,7 +83,7 @@ export interface SqliteStore<Database> extends DeliveryStore {
 
   /**
    * Deletes expired records: completed deliveries, `runOnce` keys and claims. The store never deletes them by itself: call
-   * this regularly, until it resolves to less than `limit`.
+   * this regularly, and again as long as it resolves to `limit`.
    *
    * @param limit - the maximum number of rows to delete, from 1; keeps the transaction short
    * @defaultValue 1000
