@@ -45,6 +45,7 @@ export function FilteredPanel<Row extends { readonly key: string }>(props: Filte
   )
   const all: Chip<Row> = ['', 'All', () => true]
   const chosen = chips.find(([value]) => value === parameter('show')) ?? all
+  const numbers = useMemo(() => [all, ...chips].map(([, , matches]) => found.filter(matches).length), [found])
   const matching = useMemo(() => new Set(found.filter(chosen[2])), [found, chosen[0]])
   const open = openItem.value
   const shown = useMemo(
@@ -64,9 +65,9 @@ export function FilteredPanel<Row extends { readonly key: string }>(props: Filte
       )}
       <SearchField label={label} />
       <fieldset class="chips" aria-label="Show">
-        {[all, ...chips].map(([value, text, matches]) => {
+        {[all, ...chips].map(([value, text], index) => {
           const isChosen = value === chosen[0]
-          const number = found.filter(matches).length
+          const number = numbers[index] ?? 0
           return number === 0 && !isChosen ? null : (
             <button
               key={value}

@@ -33,14 +33,14 @@ const stateOf = (row: DeliveryRow): keyof typeof STATE_TONES => {
 }
 
 export const StateBadge = ({ row }: { row: DeliveryRow }) => (
-  <>
+  <span class="state-badge">
     <Badge tone={STATE_TONES[stateOf(row)]}>{stateOf(row)}</Badge>
     {row.failures > 0 && (
       <span class="bad failed-mark" title={`${count(row.failures, 'attempt')} failed`}>
         !
       </span>
     )}
-  </>
+  </span>
 )
 
 /** Whether an attempt failed. The Test tool shows its failures itself. */
