@@ -1,12 +1,12 @@
 import { invalidRequestError } from '../errors/invalid-request-error.ts'
 import type { Issue } from '../shared/issue.ts'
 import { optional, wholeNumber, within } from '../shared/option-checks.ts'
+import { MAX_PATIENCE_MS } from '../shared/patience.ts'
 import { hasMethod, typeName } from '../shared/type-checks.ts'
 
 export const DEFAULT_CONCURRENCY = 8
 export const mustBeConcurrency = optional(wholeNumber(1, 1_000))
 export const DEFAULT_PATIENCE_MS = 120_000
-const MAX_PATIENCE_MS = 24 * 60 * 60 * 1_000
 export const mustBePatience = optional(within('milliseconds', 0, MAX_PATIENCE_MS))
 
 /** @throws InvalidRequestError when an argument other than the options is wrong */

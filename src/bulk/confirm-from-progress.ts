@@ -1,4 +1,5 @@
 import type { CampaignClient } from '../client.ts'
+import type { RewardEntry } from '../endpoints/get-user-progress.ts'
 import { readOptions } from '../errors/read-options.ts'
 import { mustBeBoolean, mustBeText, type OptionRules, optional } from '../shared/option-checks.ts'
 import { issuesOfClient } from './arguments.ts'
@@ -55,16 +56,20 @@ export function confirmFromProgress(
   return async ({ address, pid, id, xp }) => {
     try {
       const { rewards } = await client.getUserProgress({ account: address, platform, pid })
-      const found = rewards.find((reward) => reward.id === id)
-      if (found === undefined) return undefined
-      if (amounts === false) return true
-      const listedXp = found.type === 'xp' && found.reward.trim() !== '' ? Number(found.reward) : Number.NaN
-      if (!Number.isFinite(listedXp)) return undefined
-      if (listedXp === xp) return true
-      return amounts ? { xp: listedXp } : undefined
+      const listed = rewards.filter((reward) => reward.id === id)
+      if (amounts === false) return listed.length > 0 ? true : undefined
+      const listedXp = listed.map(xpOf).filter(Number.isFinite)
+      // The id may be listed more than once. One entry with the amount of the award confirms it.
+      if (listedXp.includes(xp)) return true
+      const [otherXp] = listedXp
+      return amounts && otherXp !== undefined ? { xp: otherXp } : undefined
     } catch {
       // A progress that can't be read proves nothing.
       return undefined
     }
   }
 }
+
+/** Returns the XP of a reward; NaN if it shows none. */
+const xpOf = ({ type, reward }: RewardEntry): number =>
+  type === 'xp' && reward.trim() !== '' ? Number(reward) : Number.NaN

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { MAX_DIGITS } from '../shared/decimals.ts'
+import { MAX_PATIENCE_MS } from '../shared/patience.ts'
 
 /** Digits with an optional point. Thousands separators and exponents are ambiguous, so they do not match. */
 const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/
@@ -24,13 +25,12 @@ export const wholeNumberFlag =
   }
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 }
-const MAX_DURATION_MS = 24 * 3_600_000
 
 /** Parses a duration such as `30s`, `10m` or `2h`, from `0s` to `24h`. Returns milliseconds. */
 export function duration(text: string): number {
   const [, digits, unit = ''] = /^(\d+)([smh])$/.exec(text) ?? []
   const ms = Number(digits) * (UNIT_MS[unit] ?? Number.NaN)
-  if (ms <= MAX_DURATION_MS) return ms
+  if (ms <= MAX_PATIENCE_MS) return ms
   throw new InvalidArgumentError('It must be a whole number with s, m or h, from 0s to 24h, for example 10m.')
 }
 

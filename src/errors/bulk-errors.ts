@@ -1,14 +1,15 @@
 import type { AwardReport } from '../schemas/award-report.ts'
+import { toVisible } from '../shared/text.ts'
 import { isError } from '../shared/type-checks.ts'
 import { referenceTo } from './campaign-error.ts'
 import { CampaignError, type WriteOutcome } from './client-errors.ts'
 
-/** Appends the message of the cause, without the reference at its end and without full stop, if the cause is an `Error`. */
+/** Appends the message of the cause in one line, without the reference at its end and without full stop, if the cause is an `Error`. */
 export function withCause(message: string, cause: unknown): string {
   try {
     if (!isError(cause)) return message
     const reference = cause instanceof CampaignError ? referenceTo(cause.code) : ''
-    return `${message}: ${cause.message.replace(reference, '').replace(/\.$/, '')}`
+    return `${message}: ${toVisible(cause.message.replace(reference, '').replace(/\.$/, ''))}`
   } catch {
     return `${message}: its error cannot be read`
   }

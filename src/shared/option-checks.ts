@@ -1,4 +1,5 @@
 import { capped, describeAt, describeIssues, type Issue, MAX_ISSUES } from './issue.ts'
+import { toVisible } from './text.ts'
 import { MAX_TIMER_MS } from './timers.ts'
 import { hasMethod, isRecord, isUint8Array, typeName } from './type-checks.ts'
 
@@ -73,19 +74,22 @@ export function issuesAt(name: string, found: ReturnType<OptionRule>): OptionIss
 }
 
 /**
- * Describes issues in one line: `timeoutMs must be …; hooks.onRetry must be a function`.
+ * Describes issues in one line: `timeoutMs must be …; hooks.onRetry must be a function`. Names and values of the caller may
+ * contain control characters: they are escaped.
  *
  * @param root - stands for an empty path
  */
 export const describeOptionIssues = (issues: readonly OptionIssue[], root: string): string =>
-  describeIssues(capped(issues), MAX_ISSUES, ({ path, message, advice }) => {
-    const text = describeAt(path.join('.') || root, message)
-    return advice === undefined ? text : `${text}; ${advice}`
-  })
+  toVisible(
+    describeIssues(capped(issues), MAX_ISSUES, ({ path, message, advice }) => {
+      const text = describeAt(path.join('.') || root, message)
+      return advice === undefined ? text : `${text}; ${advice}`
+    }),
+  )
 
 /** Returns the issues for the `issues` of an error. */
 export const withoutAdvice = (issues: readonly OptionIssue[]): Issue[] =>
-  issues.map(({ path, message }) => ({ path, message }))
+  issues.map(({ path, message }) => ({ path, message: toVisible(message) }))
 
 /** The rule for an option that may be `undefined`. */
 export const optional = (rule: OptionRule): OptionRule =>

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { type $ZodError, type $ZodType, safeParse } from 'zod/v4/core'
-import { configurationError, readOptions, refuseOptions } from '../errors/read-options.ts'
+import { readOptions, refuseOptions } from '../errors/read-options.ts'
 import { identifier } from '../schemas/fields.ts'
 import { toIssue } from '../schemas/validate.ts'
 import {
@@ -12,6 +12,7 @@ import {
   type OptionRules,
   oneOf,
 } from '../shared/option-checks.ts'
+import { isRecord } from '../shared/type-checks.ts'
 
 /** A schema for every field of a type. The compiler reports a field without a schema. */
 type Fields<Type> = { readonly [Name in keyof Type]-?: $ZodType<Type[Name]> }
@@ -34,9 +35,18 @@ export const mustBeIdentifier: OptionRule = (value) => {
  * @throws ConfigurationError with the path of each issue
  */
 export function readBySchema<Value>(where: string, schema: $ZodType<Value>, value: unknown): Value {
-  const { data, error } = safeParse(schema, value)
-  if (error) throw configurationError(where, issuesOf(error, value))
+  const { data, issues } = parseBySchema(schema, value)
+  refuseOptions(where, issues)
   return data as Value
+}
+
+/** Returns a copy of a value, as the schema reads it, or its issues. */
+export function parseBySchema<Value>(
+  schema: $ZodType<Value>,
+  value: unknown,
+): { readonly data: Value | undefined; readonly issues: readonly OptionIssue[] } {
+  const { data, error } = safeParse(schema, value)
+  return { data, issues: error ? issuesOf(error, value) : [] }
 }
 
 function issuesOf({ issues }: $ZodError, value: unknown): OptionIssue[] {
@@ -64,6 +74,14 @@ type OfKind<Options, Kind> = Options extends { readonly kind: infer Kinds }
     : never
   : never
 
+/** Copies options whose names depend on `kind`. Reads each option once, so that a getter can't replace a checked value. */
+export function copyOfKind<Options>(options: Options, ...rules: readonly Readonly<Record<string, object>>[]): Options {
+  if (!isRecord(options)) return options
+  const known = rules.flatMap(Object.values).flatMap(Object.keys)
+  const names = new Set([...Object.keys(options), ...['kind', ...known].filter((name) => name in options)])
+  return Object.fromEntries([...names].map((name) => [name, options[name]])) as Options
+}
+
 /**
  * Reads options whose names depend on `kind`.
  *
@@ -71,9 +89,10 @@ type OfKind<Options, Kind> = Options extends { readonly kind: infer Kinds }
  */
 export function readOptionsOfKind<Options extends { readonly kind: string }>(
   where: string,
-  options: Options,
+  given: Options,
   rules: { readonly [Kind in Options['kind']]: Readonly<Record<string, OptionRule>> },
 ): Options {
+  const options = copyOfKind(given, rules)
   const mustBeKind = oneOf(...Object.keys(rules))
   const kind: Options['kind'] = options?.kind
   refuseOptions(where, issuesAt('kind', mustBeKind(kind)))

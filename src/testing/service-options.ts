@@ -1,12 +1,21 @@
 import { mustBeQueryNames, type QueryNames } from '../endpoints/query-names.ts'
 import { mustBeRegistrationPath } from '../endpoints/registration-path.ts'
-import { readOptions } from '../errors/read-options.ts'
-import { milliseconds, mustBeFunction, type OptionRule, type OptionRules, optional } from '../shared/option-checks.ts'
-import { isWellFormed } from '../shared/text.ts'
-import { typeName } from '../shared/type-checks.ts'
+import { refuseOptions } from '../errors/read-options.ts'
+import {
+  copyOfOptions,
+  milliseconds,
+  mustBeFunction,
+  type OptionRule,
+  type OptionRules,
+  optional,
+  optionIssues,
+} from '../shared/option-checks.ts'
+import { copyJson, isWellFormed } from '../shared/text.ts'
+import { isRecord, typeName } from '../shared/type-checks.ts'
 import { mustBeClock, type ServiceClock } from './clock/service-clock.ts'
+import { parseBySchema } from './option-readers.ts'
 import type { ServiceSeed } from './seed/seed.ts'
-import { readSeed } from './seed/seed-schema.ts'
+import { serviceSeed } from './seed/seed-schema.ts'
 import { readTokens, type TokenOptions } from './tokens.ts'
 import type { Deliver } from './webhooks/post-message.ts'
 
@@ -54,13 +63,13 @@ const SERVICE_OPTIONS: OptionRules<CampaignServiceOptions> = {
   deliveryTimeoutMs: optional(milliseconds),
 }
 
-/** Returns a copy of the options. `start` is the initial content of the service. */
+/** Returns a copy of the options. `start` is the initial content of the service. @throws ConfigurationError with all issues */
 export function readServiceOptions(options: CampaignServiceOptions) {
-  const caller = 'createCampaignService'
-  const { campaigns, webhooks, awards, values, tokens, ...rest } = readOptions(caller, options, SERVICE_OPTIONS)
-  return {
-    ...rest,
-    grants: readTokens(caller, tokens),
-    start: readSeed(caller, { campaigns, webhooks, awards, values }),
-  }
+  const own = copyOfOptions(options, SERVICE_OPTIONS)
+  const known: CampaignServiceOptions = isRecord(own) ? own : {}
+  const { campaigns, webhooks, awards, values, tokens, ...rest } = known
+  const { grants, issues: tokenIssues } = readTokens(tokens)
+  const seed = parseBySchema(serviceSeed, { campaigns, webhooks, awards, values })
+  refuseOptions('createCampaignService', [...optionIssues(own, SERVICE_OPTIONS), ...tokenIssues, ...seed.issues])
+  return { ...rest, grants, start: copyJson(seed.data as ServiceSeed) }
 }

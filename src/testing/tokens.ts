@@ -1,10 +1,9 @@
 import * as z from 'zod/mini'
-import type { ConfigurationError } from '../errors/client-errors.ts'
-import { configurationError } from '../errors/read-options.ts'
 import { identifier } from '../schemas/fields.ts'
+import type { OptionIssue } from '../shared/option-checks.ts'
 import { isRecord, typeName } from '../shared/type-checks.ts'
 import { HttpError } from './http/responses.ts'
-import { readBySchema, strictFields } from './option-readers.ts'
+import { parseBySchema, strictFields } from './option-readers.ts'
 
 /** The permissions of a token. */
 export interface TokenGrant {
@@ -22,7 +21,7 @@ export type TokenOptions = readonly string[] | Readonly<Record<string, TokenGran
 /** The permissions by token. If `undefined`, every token has all permissions. */
 export type Grants = ReadonlyMap<string, TokenGrant> | undefined
 
-const grants = z.object({
+const grantOfToken = z.object({
   tokens: strictFields<TokenGrant>({
     organization: z.optional(identifier),
     campaigns: z.optional(z.array(identifier)),
@@ -30,25 +29,24 @@ const grants = z.object({
   }),
 })
 
-/** Reads the `tokens` option. No error message contains a token. */
-export function readTokens(caller: string, tokens: unknown): Grants {
-  if (tokens === undefined) return undefined
+/** Reads the `tokens` option. No issue contains a token. */
+export function readTokens(tokens: unknown): { readonly grants: Grants; readonly issues: readonly OptionIssue[] } {
+  if (tokens === undefined) return { grants: undefined, issues: [] }
   if (!Array.isArray(tokens) && !isRecord(tokens)) {
-    throw refusal(caller, `must be a list of tokens, or an object of permissions by token, got ${typeName(tokens)}`)
+    const message = `must be a list of tokens, or an object of permissions by token, got ${typeName(tokens)}`
+    return { grants: undefined, issues: [{ path: ['tokens'], message }] }
   }
   const entries = Array.isArray(tokens) ? tokens.map((token) => [token, {}] as const) : Object.entries(tokens)
-  return new Map(
-    entries.map(([token, grant]) => {
-      if (typeof token !== 'string' || !/^[^\s,]+$/.test(token)) {
-        throw refusal(caller, 'must be non-empty strings without white space or commas')
-      }
-      return [token, readBySchema(caller, grants, { tokens: grant }).tokens]
-    }),
-  )
+  const isWrong = entries.some(([token]) => typeof token !== 'string' || !/^[^\s,]+$/.test(token))
+  const read = entries.map(([token, grant]) => ({ token, ...parseBySchema(grantOfToken, { tokens: grant }) }))
+  return {
+    grants: new Map(read.map(({ token, data }) => [token, data?.tokens ?? {}])),
+    issues: [
+      ...(isWrong ? [{ path: ['tokens'], message: 'must be non-empty strings without white space or commas' }] : []),
+      ...read.flatMap(({ issues }) => issues),
+    ],
+  }
 }
-
-const refusal = (caller: string, message: string): ConfigurationError =>
-  configurationError(caller, [{ path: ['tokens'], message }])
 
 const BEARER = /^Bearer +([^\s,]+) *$/i
 

@@ -58,6 +58,16 @@ describe('confirmFromProgress', () => {
     expect(await confirmFromProgress(client, { amounts })(AWARD)).toEqual(expected)
   })
 
+  test.each([
+    [[same, other], true],
+    [[other, same], true],
+    [[withoutAmount, other], { xp: 7 }],
+    [[other, withoutAmount], { xp: 7 }],
+  ])('an id that is listed more than once (%o) resolves to %o', async (listed, expected) => {
+    const { client } = progressWith(...listed)
+    expect(await confirmFromProgress(client, { amounts: true })(AWARD)).toEqual(expected)
+  })
+
   test('resolves to undefined if the progress cannot be read, or has no rewards', async () => {
     const failing = { getUserProgress: () => Promise.reject(new Error('503')) }
     expect(await confirmFromProgress(failing)(AWARD)).toBeUndefined()

@@ -97,3 +97,67 @@ test('several misspelt options of one object list the known names once', () => {
   })()
   expect(String(error).match(/the options are/g)).toHaveLength(1)
 })
+
+describe('createCampaignService', () => {
+  test('reports wrong options, tokens and seeds in one error', () => {
+    const create = () =>
+      createCampaignService({
+        campaigns: [{ id: '' }],
+        tokens: { 'a token': {}, fine: { expired: 'yes' } },
+        deliveryTimeoutMs: 0,
+        clok: 1,
+      } as never)
+    const paths = [['clok'], ['deliveryTimeoutMs'], ['tokens'], ['tokens', 'expired'], ['campaigns', 0, 'id']]
+    expect(create).toThrow(ConfigurationError)
+    expect(create).toThrow(expect.objectContaining({ issues: paths.map((path) => expect.objectContaining({ path })) }))
+  })
+})
+
+describe('a webhook secret of only zero bytes, which cannot sign messages,', () => {
+  const hook = { url: 'https://partner.example/hook', secret: '\0\0' }
+  const refusal = /secret must not consist of zero bytes/
+
+  test('is refused when the webhook is registered', () => {
+    const created = service()
+    expect(() => created.registerWebhook(hook)).toThrow(ConfigurationError)
+    expect(() => created.registerWebhook(hook)).toThrow(refusal)
+    expect(created.webhooks).toHaveLength(1)
+  })
+
+  test('is refused in a seed', () => {
+    expect(() => createCampaignService({ webhooks: [hook] })).toThrow(refusal)
+    expect(() => service().reset({ webhooks: [hook] })).toThrow(refusal)
+  })
+
+  test('is refused over HTTP with 400', async () => {
+    const created = service()
+    const response = await created.fetch('https://x.example/api/v1/webhook', {
+      method: 'POST',
+      headers: { authorization: 'Bearer any', 'content-type': 'application/json' },
+      body: JSON.stringify({ ...hook, scope: 'user_activity' }),
+    })
+    expect(response.status).toBe(400)
+    expect(created.webhooks).toHaveLength(1)
+  })
+})
+
+describe('the options of a fault', () => {
+  test.each([5, null, ['5']])('have texts as headers, not %j', (value) => {
+    const headers = { 'retry-after': value } as never
+    expect(() => service().fail({ kind: 'status', headers })).toThrow(/headers\.retry-after must be a string, got/)
+  })
+
+  test('are read once', () => {
+    const read = { kind: 0, on: 0 }
+    const fault = service().fail({
+      get kind() {
+        return read.kind++ === 0 ? 'reset' : 'unknown'
+      },
+      get on() {
+        return read.on++ === 0 ? 'getUserProgress' : 'delivery'
+      },
+    } as never)
+    expect(fault.options).toEqual({ kind: 'reset', on: 'getUserProgress' })
+    expect(read).toEqual({ kind: 1, on: 1 })
+  })
+})

@@ -697,7 +697,7 @@ function reasonOf(path: string, code: string | undefined): string | undefined {
     case 'EROFS':
       return `permission denied (${code}); ${NO_ACCESS}`
     case 'ERR_ACCESS_DENIED':
-      return `Node.js denies it; grant --allow-fs-read=${path} and --allow-fs-write=${path}`
+      return `Node.js denies it; grant --allow-fs-read=${toVisible(path)} and --allow-fs-write=${toVisible(path)}`
     default:
       return undefined
   }
@@ -722,7 +722,7 @@ function describeForeignFile(path: string): string {
 
 /** An error of the disk, with the code that Node.js would give it. */
 const systemError = (path: string, code: 'ENOSPC' | 'EIO', reason: string, cause: Error): NodeJS.ErrnoException =>
-  Object.assign(new Error(`${code}: the ledger ${path} can't be written: ${reason}`, { cause }), {
+  Object.assign(new Error(`${code}: the ledger ${toVisible(path)} can't be written: ${reason}`, { cause }), {
     code,
     errno: -constants.errno[code],
     path,

@@ -7,15 +7,10 @@ import { JSON_VERSION } from '../output.ts'
 const EXTENSIONS = ['.json', '.csv', '.txt']
 
 /** Checks the report paths. @throws CommandFailure when a report cannot be written or would replace a file of the run */
-export async function checkReportPaths(
-  paths: readonly string[],
-  filesOfRun: readonly string[],
-  extensions: readonly string[] = EXTENSIONS,
-): Promise<void> {
+export async function checkReportPaths(paths: readonly string[], filesOfRun: readonly string[]): Promise<void> {
   for (const path of paths) {
-    if (!extensions.includes(extname(path).toLowerCase())) {
-      const names = extensions.join(', ').replace(/, (?=[^,]*$)/, ' or ')
-      throw usageFailure(`--report "${path}" must end in ${names}`)
+    if (!EXTENSIONS.includes(extname(path).toLowerCase())) {
+      throw usageFailure(`--report "${path}" must end in .json, .csv or .txt`)
     }
     await checkOutputFile('--report', path, filesOfRun)
   }

@@ -1,5 +1,6 @@
 import { endpoints, type OperationName } from '../../endpoints/index.ts'
 import {
+  dictionary,
   mustBeBoolean,
   mustBeJson,
   nonNegativeMilliseconds,
@@ -8,6 +9,7 @@ import {
   oneOf,
   optional,
   wholeNumber,
+  withCopy,
 } from '../../shared/option-checks.ts'
 import { typeName } from '../../shared/type-checks.ts'
 import { mustBeIdentifier, type RulesByKind } from '../option-readers.ts'
@@ -150,14 +152,20 @@ export type DeliveryFaultKind = DeliveryFaultOptions['kind']
 
 const mustBeCount: OptionRule = (value) => (value === Infinity ? undefined : wholeNumber(1)(value))
 
-const mustBeHeaders: OptionRule = (value) => {
+const eachHeader = dictionary((value) =>
+  typeof value === 'string' ? undefined : `must be a string, got ${typeName(value)}`,
+)
+
+const mustBeHeaders: OptionRule = withCopy((value) => {
+  const issues = eachHeader(value)
+  if (issues === undefined || issues.length > 0) return issues
   try {
-    new Headers({ ...(value as Record<string, string>) })
+    new Headers(value as Record<string, string>)
     return undefined
   } catch (error) {
     return `must be headers that fetch accepts: ${(error as Error).message}`
   }
-}
+}, eachHeader.copy)
 
 const mustBeString: OptionRule = (value) =>
   typeof value === 'string' ? undefined : `must be a string, got ${typeName(value)}`

@@ -1,7 +1,7 @@
 import type { OperationName } from '../../endpoints/index.ts'
 import { copyJson } from '../../shared/text.ts'
 import type { EventListeners } from '../events.ts'
-import { readOptionsOfKind } from '../option-readers.ts'
+import { copyOfKind, readOptionsOfKind } from '../option-readers.ts'
 import { isAffected } from './delivery-faults.ts'
 import {
   DELIVERY_FAULT_RULES,
@@ -37,9 +37,10 @@ export class FaultQueue {
   }
 
   add(given: FaultOptions): FaultHandle {
-    const read: FaultOptions = isOfDelivery(given)
-      ? readOptionsOfKind('fail on delivery', given, DELIVERY_FAULT_RULES)
-      : readOptionsOfKind('fail', given, FAULT_RULES)
+    const own = copyOfKind(given, FAULT_RULES, DELIVERY_FAULT_RULES)
+    const read: FaultOptions = isOfDelivery(own)
+      ? readOptionsOfKind('fail on delivery', own, DELIVERY_FAULT_RULES)
+      : readOptionsOfKind('fail', own, FAULT_RULES)
     const { times = 1 } = read
     // JSON has no Infinity.
     const options = { ...copyJson(read), ...(times === Infinity && { times }) }

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { webhookRegistration } from '../../endpoints/register-webhook.ts'
 import { identifier } from '../../schemas/fields.ts'
+import { secretProblem } from '../../webhook/verify/signature.ts'
 import { strictFields } from '../option-readers.ts'
 import type { IdGenerator } from '../state/id-generator.ts'
 
@@ -61,12 +62,15 @@ export interface MessageTarget {
 /** How a webhook changed. */
 export type WebhookChange = 'registered' | 'replaced' | 'unregistered'
 
-const { scope, url, secret, hook_id } = webhookRegistration.shape
+const { scope, url, hook_id } = webhookRegistration.shape
+
+/** Whether messages can be signed with a secret. */
+export const isSecret = (secret: string): boolean => secretProblem(secret) === undefined
 
 export const webhookFields = {
   scope: z.optional(scope),
   url: z.union([url, z.array(url).check(z.minLength(1, 'must name at least one URL'))]),
-  secret,
+  secret: z.optional(identifier.check(z.refine(isSecret, 'must not consist of zero bytes'))),
   hook_id,
   campaigns: z.optional(z.array(identifier)),
   organization: z.optional(identifier),

@@ -6,6 +6,7 @@
 import { readOptions, refuseOptions } from '../../errors/read-options.ts'
 import { MAX_CLAIM_MS } from '../../shared/delivery-schedule.ts'
 import { issuesAt, type OptionRules, optional } from '../../shared/option-checks.ts'
+import { toVisible } from '../../shared/text.ts'
 import { sleep } from '../../shared/timers.ts'
 import { hasMethod, typeName } from '../../shared/type-checks.ts'
 import {
@@ -385,7 +386,7 @@ class StoreConnection {
 const LOCKED = `sqliteStore: the database is busy: another connection has locked it for ${MAX_BUSY_MS} ms`
 
 const replaced = (path: string): string =>
-  `sqliteStore: the file ${path} was deleted or replaced while it was open. Stop all processes that use it, and start them again`
+  `sqliteStore: the file ${toVisible(path)} was deleted or replaced while it was open. Stop all processes that use it, and start them again`
 
 const INSIDE_TRANSACTION =
   'sqliteStore: your database is inside a transaction. Do not await in a transaction, and do not call the store in it'
@@ -402,7 +403,9 @@ function openFile(path: string, table: string): SqliteDatabase {
     const problem = sqliteProblem(error)
     if (problem === 'busy') throw new BusyError(undefined, { cause: error })
     const hint = problem === 'cantopen' ? ': its folder must exist, and the file must be writable' : ''
-    throw new Error(`sqliteStore can't use the file ${path}: ${(error as Error).message}${hint}`, { cause: error })
+    throw new Error(`sqliteStore can't use the file ${toVisible(path)}: ${(error as Error).message}${hint}`, {
+      cause: error,
+    })
   }
 }
 
