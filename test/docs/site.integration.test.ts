@@ -93,9 +93,9 @@ const TITLES =
     : []
 
 describe.skipIf(skipsWithout('built site', missingSite))('the built site', () => {
-  test('each guide has at most 150 kB, each page of the reference 450 kB, and the site 20 MB', () => {
+  test('each guide has at most 200 kB, each page of the reference 400 kB, and the site 20 MB', () => {
     const sizes = files.map((file) => [file, statSync(join(SITE, file)).size] as const)
-    const limit = (file: string): number => (file.startsWith('reference') ? 450_000 : 150_000)
+    const limit = (file: string): number => (file.startsWith('reference') ? 400_000 : 200_000)
     expect(sizes.filter(([file, size]) => file.endsWith('.html') && size > limit(file))).toEqual([])
     expect(sizes.reduce((sum, [, size]) => sum + size, 0)).toBeLessThan(20_000_000)
   })
