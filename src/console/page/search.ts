@@ -17,7 +17,7 @@ type Condition = (row: Searched) => boolean
 /** A parsed search. A row must contain all words and meet all conditions. */
 export interface Search {
   /** In lower case. */
-  readonly words: readonly string[]
+  readonly words: string[]
   readonly conditions: readonly Condition[]
 }
 
