@@ -23,7 +23,7 @@ export default {
     'examples/**/*.ts',
   ],
   ignoreExportsUsedInFile: true,
-  ignoreBinaries: ['mkfifo'],
+  ignoreBinaries: ['mkfifo', 'soffice'],
   ignoreDependencies: [
     '@arethetypeswrong/cli',
     '@stryker-mutator/vitest-runner',
