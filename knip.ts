@@ -22,6 +22,8 @@ export default {
     '!test/consumers/**',
     'examples/**/*.ts',
   ],
+  // Each has its own package.json, whose packages only test/package/consumers.ts installs.
+  ignore: ['test/consumers/**'],
   ignoreExportsUsedInFile: true,
   ignoreBinaries: ['mkfifo', 'soffice'],
   ignoreDependencies: [
