@@ -1,6 +1,6 @@
 import type { CampaignClient } from '../client.ts'
-import type { RewardEntry } from '../endpoints/get-user-progress.ts'
 import { readOptions } from '../errors/read-options.ts'
+import { listedXp } from '../shared/listed-xp.ts'
 import { mustBeBoolean, mustBeText, type OptionRules, optional } from '../shared/option-checks.ts'
 import { issuesOfClient } from './arguments.ts'
 import type { AwardRow } from './rows.ts'
@@ -56,12 +56,10 @@ export function confirmFromProgress(
   return async ({ address, pid, id, xp }) => {
     try {
       const { rewards } = await client.getUserProgress({ account: address, platform, pid })
-      const listed = rewards.filter((reward) => reward.id === id)
+      const listed = listedXp(rewards, id)
       if (amounts === false) return listed.length > 0 ? true : undefined
-      const listedXp = listed.map(xpOf).filter(Number.isFinite)
-      // The id may be listed more than once. One entry with the amount of the award confirms it.
-      if (listedXp.includes(xp)) return true
-      const [otherXp] = listedXp
+      if (listed.includes(xp)) return true
+      const otherXp = listed.find(Number.isFinite)
       return amounts && otherXp !== undefined ? { xp: otherXp } : undefined
     } catch {
       // A progress that can't be read proves nothing.
@@ -69,7 +67,3 @@ export function confirmFromProgress(
     }
   }
 }
-
-/** Returns the XP of a reward; NaN if it shows none. */
-const xpOf = ({ type, reward }: RewardEntry): number =>
-  type === 'xp' && reward.trim() !== '' ? Number(reward) : Number.NaN

@@ -49,7 +49,7 @@ export function readKeys({ open, clear, quit }: KeyActions): () => void {
   }
 }
 
-/** Sends a signal to all processes of the command line, as the terminal does. Windows knows no groups of processes. */
+/** Sends a signal to all processes of the command line, as the terminal does. Windows has no process groups. */
 function signal(name: 'SIGINT' | 'SIGTSTP'): void {
   if (process.platform === 'win32') process.emit(name, name)
   else process.kill(0, name)
@@ -58,12 +58,15 @@ function signal(name: 'SIGINT' | 'SIGTSTP'): void {
 /** Whether standard input is a terminal that belongs to this process: not after `dev &`. */
 export const hasKeys = (): boolean => process.stdin.isTTY === true && isInForeground()
 
+/** BusyBox's `ps` does not know `-p`. */
+const QUIET = { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] } as const
+
 function isInForeground(): boolean {
   if (process.platform === 'win32') return true
   try {
-    return execFileSync('ps', ['-o', 'stat=', '-p', String(process.pid)], { encoding: 'utf8' }).includes('+')
+    return execFileSync('ps', ['-o', 'stat=', '-p', String(process.pid)], QUIET).includes('+')
   } catch {
-    // Without `ps` there is no way to know.
+    // Without such a `ps` there is no way to know.
     return false
   }
 }

@@ -135,10 +135,15 @@ function withSeedFailure(file: string | undefined, create: () => CampaignService
   }
 }
 
-/** Returns a token that the service accepts. */
-function acceptedToken({ tokens = {} }: CampaignServiceOptions): string {
-  const [token = 'dev'] = Array.isArray(tokens) ? tokens : Object.keys(tokens)
-  return token
+/** Returns a token that the service accepts; one without limits, if there is one. */
+function acceptedToken({ tokens }: CampaignServiceOptions): string {
+  if (tokens === undefined) return 'dev'
+  if (Array.isArray(tokens)) return tokens[0] ?? 'dev'
+  const accepted = Object.entries(tokens).filter(([, { expired }]) => !expired)
+  const unlimited = accepted.find(
+    ([, { campaigns, organization }]) => campaigns === undefined && organization === undefined,
+  )
+  return (unlimited ?? accepted[0])?.[0] ?? 'dev'
 }
 
 /** Describes the tokens that the service accepts, without showing one. */

@@ -1,7 +1,7 @@
 /** The exit codes of the command: part of its public contract. docs/command.md lists them. */
 export const EXIT = {
   done: 0,
-  /** Also when a result could not be written. */
+  /** Something failed, or a result could not be written. */
   incomplete: 1,
   usage: 2,
   refused: 3,

@@ -4,6 +4,7 @@ import { fileLedger, type LedgerEntry, readLedger, readProgress, type Verdict } 
 import { type ClientTarget, clientInternals } from '../shared/client-internals.ts'
 import { addDecimals } from '../shared/decimals.ts'
 import { LEDGER } from '../shared/ledger-key.ts'
+import { listedXp } from '../shared/listed-xp.ts'
 import { comparableAddress } from '../shared/wallet-address.ts'
 import { formatCount, formatXp } from './award/format.ts'
 import type { ProgressFormat } from './award/progress-format.ts'
@@ -147,13 +148,13 @@ function requireTarget(recorded: ClientTarget | null, current: ClientTarget | un
 }
 
 function findingOf({ id, xp }: LedgerEntry, { rewards }: UserProgress, { amounts }: ProgressFormat): ProgressFinding {
-  const reward = rewards.find((each) => each.id === id)
-  if (reward === undefined) return { found: 'not_listed' }
-  const listed = reward.type === 'xp' && reward.reward.trim() !== '' ? Number(reward.reward) : Number.NaN
+  const listed = listedXp(rewards, id)
+  if (listed.length === 0) return { found: 'not_listed' }
   // Without amounts, the id alone shows the award.
   if (amounts === false) return { found: 'same_amount' }
-  if (!Number.isFinite(listed)) return { found: 'other_amount' }
-  return { found: listed === xp ? 'same_amount' : 'other_amount', foundXp: listed }
+  if (listed.includes(xp)) return { found: 'same_amount', foundXp: xp }
+  const foundXp = listed.find(Number.isFinite)
+  return { found: 'other_amount', ...(foundXp !== undefined && { foundXp }) }
 }
 
 /** Assumed: the service refuses an unknown user with 400. A campaign that does not exist is 404. */

@@ -4,7 +4,7 @@ import { isError } from '../shared/type-checks.ts'
 import { referenceTo } from './campaign-error.ts'
 import { CampaignError, type WriteOutcome } from './client-errors.ts'
 
-/** Appends the message of the cause in one line, without the reference at its end and without full stop, if the cause is an `Error`. */
+/** Appends the cause's message in one line, if the cause is an `Error`. Leaves out its reference and its full stop. */
 export function withCause(message: string, cause: unknown): string {
   try {
     if (!isError(cause)) return message

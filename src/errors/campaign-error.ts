@@ -75,7 +75,7 @@ declare const HOMEPAGE: string | undefined
 /** The page of error codes: on the site, or in the installed package as long as there is no site. */
 const PAGE = typeof HOMEPAGE === 'string' ? `${HOMEPAGE}/error-codes#` : 'docs/error-codes.md#'
 
-/** The end of a message. A log leads to the site; without a site, a path would lead nowhere from where logs are read. */
+/** Returns the end of a message: the URL of the code's section, or the code. A path in the package is of no use in a log. */
 export const referenceTo = (code: string): string => ` (${typeof HOMEPAGE === 'string' ? PAGE : ''}${code})`
 
 /** Options of {@link CampaignError}. */

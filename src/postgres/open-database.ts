@@ -95,8 +95,8 @@ const TRANSACTIONS = Symbol.for('campaign-client.transactions')
 
 /**
  * Returns the semaphore of a pool, which reserves one connection for other statements. Otherwise extensions would wait for
- * functions of the caller, and leases would expire. A function that makes an award would wait for itself. A pool of fewer than
- * three connections, or of unknown size, has no limit.
+ * functions of the caller, and leases would expire. Ledgers are not counted: an award inside `runOnce`
+ * would wait for its own connection. A pool of fewer than three connections, or of unknown size, has no limit.
  */
 function transactionLimit(
   pool: (PgPool | PostgresSql) & { [TRANSACTIONS]?: Semaphore },

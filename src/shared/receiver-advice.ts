@@ -1,7 +1,7 @@
 /** What a status of a webhook receiver usually means. */
 const STATUS_ADVICE: Readonly<Record<number, string>> = {
   400: 'the receiver cannot read the message: its body is not JSON with an "id", a body parser refused it, or the port expects https',
-  401: 'the receiver has another secret than CAMPAIGN_WEBHOOK_SECRET, or it verifies a parsed body instead of the raw body',
+  401: 'the receiver has another secret than the sender, or it verifies a parsed body instead of the raw body',
   403: 'something in front of the receiver refused the message, such as a login, a firewall or a CSRF check: exempt the route',
   404: 'the server has no route with this path: check the URL',
   405: 'the route does not accept POST: check the URL and the method of the route',

@@ -337,13 +337,13 @@ describe('a ledger is refused with its path and the reason', () => {
       'a -wal file without the database',
       '-wal',
       (path: string) => rmSync(path),
-      /it is missing, but .*-wal is what is left/,
+      /it is missing, but .*-wal still exists/,
     ],
     [
       'a -wal file of an empty database',
       '-wal',
       (path: string) => truncateSync(path, 0),
-      /it is empty, but .*-wal is what/,
+      /it is empty, but .*-wal still exists/,
     ],
   ])('if it is lost: %s', async (_, end, lose, words) => {
     const path = newPath()
@@ -364,7 +364,7 @@ describe('a ledger is refused with its path and the reason', () => {
     const path = newPath()
     writeFileSync(`${path}-journal`, 'left')
     await expect(rewardWallets(setup().client, awards(1), { ledger: fileLedger(path) })).rejects.toThrow(
-      /it is missing, but .*-journal is what is left/,
+      /it is missing, but .*-journal still exists/,
     )
     expect(readFileSync(`${path}-journal`, 'utf8')).toBe('left')
   })

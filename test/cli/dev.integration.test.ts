@@ -250,6 +250,16 @@ test('says which tokens it accepts: any, or the tokens of the seed', async () =>
   await expect(client.getCampaignInfo({ pid: 'demo' })).rejects.toMatchObject({ status: 401 })
 })
 
+test('with a seed whose first token has expired, the form of the console calls with another one', async () => {
+  const file = join(scratchFolder(), 'seed.json')
+  writeFileSync(file, '{"tokens":{"old":{"expired":true},"theirs":{"campaigns":["another"]},"ours":{}}}')
+  const { url } = await dev(['--seed', file])
+  const call = await doAction(url, 'callMethod', { name: 'getCampaignInfo', given: { pid: 'demo' } })
+  expect(call).toMatchObject({ answer: { data: { key: expect.any(String) } } })
+  const { key } = (call.answer as { data: { key: string } }).data
+  expect(await doAction(url, 'readRequest', { key })).toMatchObject({ answer: { data: { status: 200 } } })
+})
+
 test('with --registration-path, registers webhooks at that path', async () => {
   const { url } = await dev(['--registration-path', 'hooks/new'])
   const client = new CampaignClient({

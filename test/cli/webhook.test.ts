@@ -162,7 +162,7 @@ describe('send', () => {
 
   test.each([
     [400, 'cannot read the message'],
-    [401, 'has another secret than CAMPAIGN_WEBHOOK_SECRET'],
+    [401, 'has another secret than the sender'],
     [403, 'exempt the route'],
     [404, 'has no route with this path'],
     [408, 'did not arrive within deadlineMs'],

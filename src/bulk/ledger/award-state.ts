@@ -4,6 +4,8 @@ import type { AwardFailure, FinalVerdict, Verdict } from '../../schemas/award-re
  * The rule for what an attempt does to the state of its award. `fileLedger` applies these functions. `postgresLedger` says the
  * same in SQL, with one statement per event, and a test compares both ledgers with them for every state and event.
  *
+ * Each cell has the new state, and the result if it differs.
+ *
  * ```text
  * stored            claim              complete,            complete,                       release,      release,
  *                                      with the claim       without the claim               with claim    without
@@ -15,9 +17,9 @@ import type { AwardFailure, FinalVerdict, Verdict } from '../../schemas/award-re
  * claimed           busy               its verdict (3)      in doubt (1); busy              as before     in doubt (1,2)
  * claimed, expired  claimed, in doubt  its verdict (3)      in doubt (1); busy              as before     in doubt (1,2)
  *
- * (1) if the outcome is unknown, and the earlier verdict is none or rejected, which becomes unconfirmed
+ * (1) if the outcome is unknown: no verdict stays none, rejected becomes unconfirmed
  * (2) if the attempt knew that the award was in doubt
- * (3) rejected becomes unconfirmed if the award came in doubt during the attempt, which its refusal can't explain
+ * (3) but rejected becomes unconfirmed if another attempt put the award in doubt meanwhile: the refusal may be due to it
  * ```
  *
  * An attempt that was awarded records it in every state.
@@ -56,7 +58,7 @@ export interface EndingAttempt {
 
 const NEW: AwardState = { verdict: undefined, failure: undefined, isInDoubt: false, claim: 'none' }
 
-/** Whether nobody knows if the attempt made the award. */
+/** Whether the award may or may not have been made. */
 export const isUnknown = (verdict: Verdict): boolean => verdict === 'indeterminate' || verdict === 'unconfirmed'
 
 /** Claims an award for an attempt. */
@@ -96,7 +98,7 @@ export function completeAward(
     return { stored: { verdict: final, failure, isInDoubt: isUnknown(result), claim: 'none' }, result }
   }
   const left = stored === undefined || isUnknown(verdict) ? inDoubt(stored, failure) : stored
-  // With the row, the attempts of other processes are gone: one of them may have been applied.
+  // The row is gone, and with it the record of other attempts. One of them may have made the award.
   const isLost = stored === undefined && !isUnknown(verdict)
   return { stored: left, result: isLost || left.claim !== 'none' ? 'busy' : (left.verdict ?? 'indeterminate') }
 }

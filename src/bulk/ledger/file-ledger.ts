@@ -96,8 +96,8 @@ const DEFAULT_RUN = 'default'
  * Records a run of awards in an SQLite database. Needs `node:sqlite`: Node.js 22.13 or newer.
  *
  * Each award is recorded before its request is sent, and its verdict afterwards. The file is opened when a run starts, and
- * created if it is missing, with read and write permission for its owner only. Use a local disk: after a power failure, the
- * disk must have what it has confirmed (fsync).
+ * created if it is missing, with read and write permission for its owner only. Use a local disk that
+ * honours fsync: otherwise a power failure can lose recorded awards.
  *
  * One run at a time can use the file. The operating system holds the lock for the process: another run, in this or another
  * process, is refused at once, and after a kill the next run starts at once. While a run uses the file, do not read, copy
@@ -332,7 +332,9 @@ function readHeader(path: string): LedgerHeader | undefined {
     database.exec(LOCK)
     if (isNew(database)) return undefined
     const { name, target } = storedHeader(path, database)
-    return { run: name, target: target === null ? null : (JSON.parse(target) as ClientTarget) }
+    const recorded = target === null ? null : tryParseJson(target)
+    if (recorded !== null && !isRecord(recorded)) throw lost(path, DAMAGED)
+    return { run: name, target: recorded as ClientTarget | null }
   } catch (error) {
     throw explained(path, error)
   } finally {
@@ -420,6 +422,7 @@ class FileSession implements LedgerSession {
     if (conflict !== undefined) return { state: 'conflict', known: conflict }
     const claim = claimAward(before && this.#stateOf(before), retryable)
     if (claim.state === 'done') return claim
+    // The file has no claims.
     if (claim.state === 'busy') return { ...claim, retryMs: 0 }
     const { stored } = claim
     const begunAt = Date.now()
@@ -606,7 +609,7 @@ function requireNotLost(path: string): void {
   const found = left.find(exists)
   if (found === undefined) return
   const problem = size === undefined ? 'it is missing' : 'it is empty'
-  throw lost(path, `${problem}, but ${toVisible(found)} is what is left of it. ${RESTORE}`)
+  throw lost(path, `${problem}, but ${toVisible(found)} still exists. ${RESTORE}`)
 }
 
 /** @throws ConfigurationError when SQLite could read the ledger, but not write it */
@@ -648,9 +651,9 @@ const RESTORE =
 const NO_DATABASE = 'it is not an SQLite database. Use another file'
 const NO_ACCESS = 'check the permissions of the file and its folder'
 
-/** Returns the error for a ledger that can't be used. @param reason - without a full stop */
 const nameOf = (path: string): string => `the ledger ${toVisible(path)}`
 
+/** Returns the error for a ledger that can't be used. @param reason - without a full stop */
 const unusable = (path: string, reason: string, cause?: unknown): ConfigurationError =>
   new ConfigurationError(`${nameOf(path)} can't be used: ${reason}`, { cause })
 

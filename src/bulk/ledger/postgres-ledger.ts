@@ -88,7 +88,7 @@ const STATEMENT_TIMEOUT_MS = 30_000
  * Each attempt claims the award before it sends a request. One attempt at a time holds the claim, until its lease expires by the
  * database's clock. Then a second attempt may claim the award:
  *
- * - Of the first attempt, the ledger then accepts only the verdict `awarded`.
+ * - The ledger then accepts only the verdict `awarded` from the first attempt.
  * - If the service refuses the second attempt, the award is `unconfirmed`, because the first attempt may have made it. `confirm`
  *   or `isUsedId` can decide.
  *

@@ -172,7 +172,7 @@ export class Feed {
     this.#deliveries.set({ ...delivery, isFromConsole: true, isTest: true }, ++this.#revision)
   }
 
-  /** Returns the keys of the rows whose bodies contain a word, in upper or lower case. */
+  /** Returns the keys of the rows whose bodies contain a word, ignoring case. */
   findInBodies(list: ListName, word: string): readonly string[] {
     const pattern = new RegExp(word.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'), 'i')
     const contains = (texts: readonly (string | undefined)[]) => texts.some((text) => text && pattern.test(text))

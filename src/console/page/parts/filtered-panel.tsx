@@ -113,7 +113,8 @@ export function FilteredPanel<Row extends { readonly key: string }>(props: Filte
             no="Keep"
             onConfirm={clear}
           >
-            {isWhole ? 'The list will be empty.' : `The other ${amount(list.rows.length - matching.size)} rows stay.`}{' '}
+            {!isWhole && `The other ${amount(list.rows.length - matching.size)} rows stay. `}
+            {name === 'deliveries' && 'Deliveries that wait for an attempt stay. '}
             You can undo this for ten seconds.
           </ConfirmButton>
         )
