@@ -16,7 +16,7 @@ import { connect } from './connect.ts'
 import { tokenFilesOf } from './environment.ts'
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts'
 import { usageFailure, withoutReference } from './failure.ts'
-import { bold, dim, green, type Part, plainLine, red, yellow } from './output.ts'
+import { bold, dim, green, type Part, plainLine, red } from './output.ts'
 import { VERDICTS } from './verdicts.ts'
 
 export interface LedgerFlags {
@@ -68,6 +68,10 @@ export async function showLedger(file: string, flags: LedgerFlags, context: Cont
   const lines = [
     ...summaryLines(file, contents),
     ...(isFiltered || explain ? entries.flatMap((entry) => entryLines(entry, findings.get(entry))) : []),
+    ...(isFiltered && entries.length === 0 ? [['no award matches']] : []),
+    ...(explain && !isFiltered && entries.length === 0
+      ? [['nothing to explain: no award was refused or is in doubt']]
+      : []),
   ]
   const failures = await writeReports(report, {
     fields,
@@ -195,7 +199,7 @@ function summaryLines(file: string, { target, run, firstAt, lastAt, totals, inDo
     const { awards, xp } = totals[name]
     if (awards > 0) line(name, `${formatCount(awards, 'award')}, ${formatXp(xp)}`)
   }
-  if (inDoubt > 0) line('in doubt', yellow(`${formatCount(inDoubt, 'award')} may have been made: run the list again`))
+  if (inDoubt > 0) line('in doubt', bold(`${formatCount(inDoubt, 'award')} may have been made: run the list again`))
   return lines
 }
 
@@ -207,7 +211,7 @@ function entryLines(entry: LedgerEntry, finding: ProgressFinding | undefined): P
   const second: Part[] = [`  ${id}`, dim(`  ${pid}  ${at}`)]
   const reason = error === undefined ? '' : withoutReference(error.message)
   const known = [reason, finding === undefined ? '' : findingText(finding)].filter(Boolean)
-  return [first, second, ...(known.length > 0 ? [[`  ${known.join('; ')}`]] : [])]
+  return [first, second, ...known.map((text) => [`  ${text}`])]
 }
 
 function findingText(finding: ProgressFinding): string {

@@ -7,7 +7,12 @@ import { CommandFailure, usageFailure } from './failure.ts'
  *
  * @throws CommandFailure when the answer does not match `accepted`, or there is no terminal
  */
-export async function confirm(question: string, accepted: RegExp, adviceWithoutTerminal: string): Promise<void> {
+export async function confirm(
+  question: string,
+  accepted: RegExp,
+  adviceWithoutTerminal: string,
+  adviceIfDeclined?: string,
+): Promise<void> {
   if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) {
     throw usageFailure('there is no terminal to ask for confirmation: nothing was sent', adviceWithoutTerminal)
   }
@@ -18,5 +23,5 @@ export async function confirm(question: string, accepted: RegExp, adviceWithoutT
   const { value: answer = '' } = await lines[Symbol.asyncIterator]().next()
   lines.close()
   if (accepted.test(answer.trim())) return
-  throw new CommandFailure(EXIT.usage, 'declined', 'declined: nothing was sent')
+  throw new CommandFailure(EXIT.usage, 'declined', 'declined: nothing was sent', { advice: adviceIfDeclined })
 }

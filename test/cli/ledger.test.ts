@@ -77,6 +77,14 @@ describe('lists awards', () => {
     expect(json.rows).toEqual([{ ...row, reason: expect.stringContaining('400') }])
   })
 
+  test('and says so if there are none', async () => {
+    const { ledger } = await recorded()
+    expect(await ledger(['--id', 'none'], {})).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/\nno award matches\n$/),
+    })
+  })
+
   test('in a CSV report with the result columns only', async () => {
     const { ledger, folder } = await recorded()
     await ledger(['--verdict', 'rejected', '--report', 'r.csv'], {})
@@ -104,7 +112,10 @@ describe('--explain', () => {
     expect(sent.map(({ operation }) => operation)).toEqual(['getUserProgress', 'getUserProgress'])
     await client(setting).rewardWallet({ address: wallet(1), pid: 'demo', id: 'r1', xp: 7 })
     const other = await ledger(['--id', 'r1', '--explain'])
-    expect(other).toMatchObject({ code: 0, stdout: expect.stringContaining('with another amount: 7 XP') })
+    expect(other).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/400.*\n {2}the progress .* with another amount: 7 XP\n/),
+    })
     expect(jsonOf(await ledger(['--id', 'r2', '--explain', '--json'])).rows).toEqual([
       expect.not.objectContaining({ found: expect.anything() }),
     ])

@@ -22,6 +22,7 @@ import { CommandFailure, usageFailure } from '../failure.ts'
 import { inputName, outputFailure, readInput } from '../files.ts'
 import { plainLine } from '../output.ts'
 import type { ColumnNames } from './columns.ts'
+import { formatNumber, formatXp } from './format.ts'
 import { type AwardList, listFailure, parseList, problemLines, sortedProblems } from './list.ts'
 import { compareLedgers } from './other-ledgers.ts'
 import { makePlan, type Plan, planFields, planLines, recordedEntries } from './plan.ts'
@@ -156,7 +157,12 @@ async function reportRefusal(
 /** Returns a problem if the XP of a list exceed `--max-total-xp`. */
 function totalProblems(maxTotalXp: number | undefined, { total: { xp } }: Plan): ListProblem[] {
   if (maxTotalXp === undefined || xp <= maxTotalXp) return []
-  return [{ rule: 'max_total_xp', message: `the list has ${xp} XP in total, but --max-total-xp is ${maxTotalXp}` }]
+  return [
+    {
+      rule: 'max_total_xp',
+      message: `the list has ${formatXp(xp)} in total, but --max-total-xp is ${formatNumber(maxTotalXp)}`,
+    },
+  ]
 }
 
 /** @throws CommandFailure when the plan is another one than `--expect` names */

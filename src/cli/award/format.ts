@@ -9,6 +9,10 @@ export const formatNumber = (number: number): string => numberFormat.format(numb
 export const formatCount = (number: number, noun: string): string =>
   `${formatNumber(number)} ${noun}${number === 1 ? '' : 's'}`
 
+/** Formats a number with its noun and its verb: `1 row was`, `2 rows were`. */
+export const formatWere = (number: number, noun: string): string =>
+  `${formatCount(number, noun)} ${number === 1 ? 'was' : 'were'}`
+
 export const formatXp = (xp: number): string => `${formatNumber(xp)} XP`
 
 export function formatDuration(ms: number): string {

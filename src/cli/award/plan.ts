@@ -6,7 +6,7 @@ import { comparableAddress } from '../../shared/wallet-address.ts'
 import { bold, dim, type Part, yellow } from '../output.ts'
 import { VERDICTS } from '../verdicts.ts'
 import { hasWrongChecksum } from './address-checksum.ts'
-import { formatCount, formatNames, formatNumber, formatXp } from './format.ts'
+import { formatCount, formatNames, formatNumber, formatWere, formatXp } from './format.ts'
 import { type AwardList, type ListRow, sha256Of, type Totals, totalsOf } from './list.ts'
 import { type Elsewhere, NOTHING_ELSEWHERE } from './other-ledgers.ts'
 import type { ListProblem } from './read-row.ts'
@@ -139,22 +139,12 @@ function wrongChecksums(toSend: readonly ListRow[]): Plan['wrongChecksums'] {
   return { wallets: found.length, examples: found.slice(0, MAX_EXAMPLES) }
 }
 
-function elsewhereLines({ elsewhere: { wallets, ledgers, warnings } }: Plan): Part[][] {
-  const lines: Part[][] = warnings.map((warning) => [yellow(warning)])
-  if (wallets === 0) return lines
-  const who = `${formatCount(wallets, 'wallet')} ${wallets === 1 ? 'was' : 'were'}`
-  lines.push([yellow(`${who} awarded the same XP in the last 14 days, under another id:`)])
-  for (const { ledger, wallets: count, lastAt } of ledgers.slice(0, MAX_EXAMPLES)) {
-    lines.push([`${formatCount(count, 'wallet')} in ${ledger}`, dim(`  ${lastAt}`)])
-  }
-  if (ledgers.length > MAX_EXAMPLES) lines.push(['…'])
-  return lines
-}
+const dayOf = (at: string): string => at.slice(0, 'YYYY-MM-DD'.length)
 
 /** Describes what the ledger has: nothing, or awards of one or several days. */
 function ledgerText({ recorded: { awards, firstAt = '', lastAt = '' } }: Plan): string {
   if (awards === 0) return 'new'
-  const [first, last] = [firstAt, lastAt].map((at) => at.slice(0, 'YYYY-MM-DD'.length))
+  const [first, last] = [firstAt, lastAt].map(dayOf)
   return `${formatCount(awards, 'award')} ${first === last ? `of ${first}` : `from ${first} to ${last}`}`
 }
 
@@ -185,12 +175,15 @@ export function planFields(plan: Plan): Record<string, unknown> {
   }
 }
 
+/** Formats a plan in lines of at most 80 columns, unless a name is long. */
 export function planLines(plan: Plan): Part[][] {
-  const { list, sha256, pids, total, ledger, run, baseUrl, toSend, awardedBefore, wrongChecksums } = plan
+  const { list, sha256, pids, total, ledger, run, baseUrl, toSend, awardedBefore, elsewhere, wrongChecksums } = plan
   const lines: Part[][] = [
     [bold(list.name === '-' ? 'standard input' : list.name), baseUrl === undefined ? '' : dim(`  → ${baseUrl}`)],
   ]
   const line = (name: string, ...parts: Part[]) => lines.push([dim(`  ${name.padEnd(10)}`), ...parts])
+  // Only the label is yellow: in many light themes, yellow text is hard to read.
+  const warn = (text: string) => lines.push([yellow(`  ${'warning'.padEnd(10)}`), text])
   line(pids.length === 1 ? 'campaign' : 'campaigns', formatNames(pids))
   const wallets = ({ wallets, xp }: Totals) => `${formatCount(wallets, 'wallet')}, ${formatXp(xp)}`
   line('list', `${formatCount(list.rows.length, 'row')}, ${wallets(total)}`)
@@ -203,28 +196,39 @@ export function planLines(plan: Plan): Part[][] {
   line('ledger', ledger, `  ${ledgerText(plan)}`, dim(`  run ${run}`))
   const recorded = recordedTotals(plan, list.rows)
   const recordedLine = (awards: number, xp: number, text: string, note = '') => {
-    if (awards > 0) line('', `${formatCount(awards, 'award')} ${text}, ${formatXp(xp)}${note}`)
+    if (awards === 0) return
+    line('', `${formatCount(awards, 'award')} ${text}, ${formatXp(xp)}`)
+    if (note !== '') line('', `  ${note}`)
   }
   const { awarded, alreadyAwarded, rejected, unconfirmed, indeterminate } = recorded
   recordedLine(awarded.awards + alreadyAwarded.awards, addDecimals(awarded.xp, alreadyAwarded.xp), 'made before')
-  recordedLine(rejected.awards, rejected.xp, 'rejected before', '; --retry-rejected sends rejected awards again')
+  recordedLine(rejected.awards, rejected.xp, 'rejected before', '--retry-rejected sends rejected awards again')
   recordedLine(unconfirmed.awards, unconfirmed.xp, 'possibly made before')
-  recordedLine(indeterminate.awards, indeterminate.xp, 'with an unknown outcome', '; sent again under the same id')
+  recordedLine(indeterminate.awards, indeterminate.xp, 'with an unknown outcome', 'sent again under the same id')
 
   line('to send', bold(`${formatCount(toSend.awards, 'award')}, ${wallets(toSend)}`))
   if (wrongChecksums.wallets > 0) {
     const { wallets, examples } = wrongChecksums
     const addresses = `${formatNumber(wallets)} ${wallets === 1 ? 'address' : 'addresses'}`
-    line('', yellow(`${addresses} may contain a typing error: the letter case contradicts the checksum (EIP-55):`))
+    warn(`${addresses} may contain a typing error (wrong checksum, EIP-55):`)
     for (const { line: number, address } of examples) line('', `line ${number}: ${address}`)
     if (wallets > examples.length) line('', '…')
   }
-  for (const parts of elsewhereLines(plan)) line('', ...parts)
+  for (const warning of elsewhere.warnings) warn(warning)
+  if (elsewhere.wallets > 0) {
+    warn(`${formatWere(elsewhere.wallets, 'wallet')} awarded the same XP in the last 14 days:`)
+    for (const { ledger: other, wallets: count, lastAt } of elsewhere.ledgers.slice(0, MAX_EXAMPLES)) {
+      line('', `${formatCount(count, 'wallet')} in ${other}, under another id`, dim(`  ${dayOf(lastAt)}`))
+    }
+    if (elsewhere.ledgers.length > MAX_EXAMPLES) line('', '…')
+  }
   if (awardedBefore.wallets === 0) return lines
-  const who = `${formatCount(awardedBefore.wallets, 'wallet')} ${awardedBefore.wallets === 1 ? 'was' : 'were'}`
-  line('', yellow(`${who} awarded in the same campaign before, under another id:`))
-  for (const { address, xp, at } of awardedBefore.examples) line('', `${address}  ${formatXp(xp)}`, dim(`  ${at}`))
+  warn(`${formatWere(awardedBefore.wallets, 'wallet')} awarded in the same campaign under another id:`)
+  for (const { address, xp, at } of awardedBefore.examples) {
+    line('', `${address}  ${formatXp(xp)}`, dim(`  ${dayOf(at)}`))
+  }
   if (awardedBefore.wallets > awardedBefore.examples.length) line('', '…')
-  line('', 'If you changed a reason or an id since then, these wallets will be awarded twice.')
+  const who = awardedBefore.wallets === 1 ? 'this wallet is' : 'these wallets are'
+  line('', `If you changed a reason or an id, ${who} awarded twice.`)
   return lines
 }

@@ -1,5 +1,5 @@
 import type { AwardProgress, Outage } from 'campaign-client/bulk'
-import { dim, type Output, yellow } from '../output.ts'
+import { bold, dim, type Output } from '../output.ts'
 import { formatDuration, formatNumber } from './format.ts'
 
 /** Shows the progress of a run. */
@@ -61,7 +61,7 @@ function progressBar(rows: number, err: Output['err']): ProgressDisplay {
     show: (progress) => draw(progressText(progress, rows), rows === 0 ? 1 : Math.min(1, doneRows(progress) / rows)),
     say(text) {
       err.write(CLEAR_LINE)
-      err.line(yellow(text))
+      err.line(bold(text))
       err.write(shown)
     },
     stop: () => err.write(CLEAR_LINE),

@@ -13,32 +13,43 @@ export interface QuestionFlags {
 
 /** A question that `--yes` does not answer. */
 interface Question {
-  /** The question, as a sentence. */
+  /** Why the plan needs a confirmation, without a full stop. */
   readonly text: string
+  /** The question. */
+  readonly prompt: string
   /** The answer that confirms the plan. */
   readonly word: string
-  /** What to do without a terminal. */
-  readonly advice: string
+  /** What to do without a terminal, to send the list. */
+  readonly adviceToSend: string
+  /** What to do if the list must not be sent as it is. */
+  readonly adviceToCorrect: string
 }
 
 /** Returns the question that a plan needs in addition to "Send …?"; `undefined` if the flags answer it. */
 function questionOf({ toSend, total, awardedBefore, elsewhere }: Plan, flags: QuestionFlags): Question | undefined {
   if (toSend.awards === 0 || flags.again) return undefined
   if (awardedBefore.wallets > 0) {
+    const text = `${formatCount(awardedBefore.wallets, 'wallet')} would be awarded a second time`
     return {
-      text: `${formatCount(awardedBefore.wallets, 'wallet')} would be awarded a second time`,
+      text,
+      prompt: `${text}. Type "again" to send the list: `,
       word: 'again',
-      advice: 'if you want a second award, add --again; if you edited an id or a reason, undo the edit',
+      adviceToSend: 'if you want a second award, add --again',
+      adviceToCorrect: 'if you edited an id or a reason, undo the edit',
     }
   }
   // Fewer wallets may be a coincidence.
   if (flags.new || elsewhere.wallets === 0 || elsewhere.wallets * 2 < total.wallets) return undefined
   const [first] = elsewhere.ledgers
   const wallets = `${formatNumber(elsewhere.wallets)} of ${formatCount(total.wallets, 'wallet')}`
+  const awarded = `${wallets} ${elsewhere.wallets === 1 ? 'was' : 'were'} awarded the same XP in the last 14 days`
   return {
-    text: `${wallets} were awarded the same XP in the last 14 days, in ${first?.ledger} under another id`,
+    text: `${awarded}, in ${first?.ledger} under another id`,
+    // The plan names the ledgers.
+    prompt: `${awarded}.\nType "new" to send the list as a payout of its own: `,
     word: 'new',
-    advice: `if this list is a payout of its own, add --new; if it continues or corrects that one, add --ledger ${shellWord(first?.ledger ?? '')}`,
+    adviceToSend: 'if this list is a payout of its own, add --new',
+    adviceToCorrect: `to continue or correct the other payout, add --ledger ${shellWord(first?.ledger ?? '')}`,
   }
 }
 
@@ -46,7 +57,8 @@ function questionOf({ toSend, total, awardedBefore, elsewhere }: Plan, flags: Qu
 export function planRefusal(plan: Plan, flags: QuestionFlags): CommandFailure | undefined {
   const question = questionOf(plan, flags)
   if (question === undefined) return undefined
-  const { text, advice } = question
+  const { text, adviceToSend, adviceToCorrect } = question
+  const advice = `${adviceToSend}; ${adviceToCorrect}`
   return new CommandFailure(EXIT.usage, 'usage', `${text}: nothing was sent`, { advice, result: planFields(plan) })
 }
 
@@ -66,6 +78,6 @@ export async function confirmPlan(plan: Plan, flags: QuestionFlags): Promise<voi
     await confirm(`Send ${amount}? [y/N] `, /^y(?:es)?$/i, advice)
   } else {
     const accepted = new RegExp(`^${question.word}$`, 'i')
-    await confirm(`${question.text}. Type "${question.word}" to send the list: `, accepted, advice)
+    await confirm(question.prompt, accepted, advice, question.adviceToCorrect)
   }
 }

@@ -24,7 +24,7 @@ import { currentTokenOf, normalBaseUrlOf } from '../environment.ts'
 import { EXIT, type ExitCode, exitCodeOf } from '../exit-codes.ts'
 import { adviceOn, CommandFailure, toFailure, withoutReference } from '../failure.ts'
 import { isSystemError, systemReason } from '../files.ts'
-import { dim, plainLine, yellow } from '../output.ts'
+import { bold, dim, plainLine } from '../output.ts'
 import { listFailure } from './list.ts'
 import { hasUnknownOutcome, makePlan, type Plan, planFields, planLines, recordedEntries } from './plan.ts'
 import { progressDisplay } from './progress-display.ts'
@@ -98,7 +98,7 @@ async function confirmAndRun(sending: Sending, firstPlan: Plan): Promise<EndedRu
     if (ended !== undefined) return ended
     // A signal ends the command at the next question.
     interrupts.stop()
-    output.err.line(yellow('another run has changed the ledger since this plan was made'), ': nothing was sent')
+    output.err.line(bold('another run has changed the ledger since this plan was made'), ': nothing was sent')
     plan = await compare(await makePlan(plan.list, plan))
     if (plan.problems.length > 0) throw listFailure(plan.list.name, plan.problems)
   }

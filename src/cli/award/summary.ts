@@ -2,7 +2,7 @@ import type { AwardReport, RowProblem, Verdict } from 'campaign-client/bulk'
 import { addDecimals } from '../../shared/decimals.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { ADVICE, type CommandFailure, withoutReference } from '../failure.ts'
-import { bold, dim, green, type Part, red, yellow } from '../output.ts'
+import { bold, dim, green, type Part, red } from '../output.ts'
 import { formatCommandLine, formatCount, formatDuration, formatNumber, formatXp } from './format.ts'
 import { type Plan, recordedTotals } from './plan.ts'
 import type { ProgressFormat } from './progress-format.ts'
@@ -81,8 +81,9 @@ export function summaryLines(ended: EndedRun, { platform, isAssumed }: ProgressF
   const { rows } = plan.list
   const lines: Part[][] = []
   const addLine = (count: string, colour: typeof green, text: string, amount = 0, took?: string): void => {
-    const details = [amount > 0 && formatXp(amount), took].filter(Boolean).join(', ')
-    lines.push([colour(count), ` ${text}`, dim(details && `  ${details}`)])
+    const xpPart = amount > 0 ? `  ${formatXp(amount)}` : ''
+    const tookPart = took === undefined ? '' : `${xpPart === '' ? '  ' : ', '}${took}`
+    lines.push([colour(count), ` ${text}`, xpPart, dim(tookPart)])
   }
   const add = (count: number, colour: typeof green, text: string, amount = 0, took?: string): void =>
     addLine(formatCount(count, 'row'), colour, text, amount, took)
@@ -93,8 +94,9 @@ export function summaryLines(ended: EndedRun, { platform, isAssumed }: ProgressF
   const { byThisRun, byEarlierRuns, afterLostResponse, ...given } = givenOf(ended)
   const took = formatDuration(Date.parse(finishedAt) - Date.parse(startedAt))
   add(byThisRun.awards, byThisRun.awards > 0 ? green : bold, 'awarded', byThisRun.xp, took)
-  const progress = `the progress of the wallet (platform ${platform}${isAssumed ? ', format assumed' : ''})`
-  addAwards(afterLostResponse, `confirmed after a lost response, in ${progress}`)
+  const source = `(platform ${platform}${isAssumed ? ', format assumed' : ''})`
+  addAwards(afterLostResponse, 'confirmed after a lost response')
+  if (afterLostResponse.awards > 0) lines.push([`  found in the progress of the wallet ${source}`])
   addAwards(byEarlierRuns, 'made by earlier runs')
   if (given.awards > byThisRun.awards) addAwards(given, 'of the list made in all')
   if (counts.duplicate > 0) add(counts.duplicate, dim, 'identical to an earlier row: each award is sent once')
@@ -102,7 +104,10 @@ export function summaryLines(ended: EndedRun, { platform, isAssumed }: ProgressF
   for (const [verdict, text] of Object.entries(NOT_AWARDED) as [keyof typeof NOT_AWARDED, string][]) {
     if (counts[verdict] === 0) continue
     add(counts[verdict], red, text, xp[verdict])
-    if (verdict === 'unconfirmed') lines.push([`  not found with this amount in ${progress}`])
+    if (verdict === 'unconfirmed') {
+      lines.push(['  the service refused the id after an attempt with an unknown outcome'])
+      lines.push(['  not found with this amount in the progress of the wallet'], [`  ${source}`])
+    }
     const ofVerdict = report.problems.filter((problem) => problem.verdict === verdict)
     const problems = byRow(ofVerdict).slice(0, MAX_PROBLEMS_SHOWN)
     for (const { index, id, reason } of problems) {
@@ -116,14 +121,14 @@ export function summaryLines(ended: EndedRun, { platform, isAssumed }: ProgressF
   }
   const withVerdict = Object.values(counts).reduce((sum, count) => sum + count, 0)
   const notSent = rows.length - withVerdict - halted.reduce((sum, { rows: count }) => sum + count, 0)
-  if (notSent > 0) add(notSent, yellow, `not sent${stop ? `, because the run stopped: ${stop.message}` : ''}`)
-  else if (stop) lines.push([yellow('stopped'), `: ${stop.message}`])
+  if (notSent > 0) add(notSent, bold, `not sent${stop ? `, because the run stopped: ${stop.message}` : ''}`)
+  else if (stop) lines.push([bold('stopped'), `: ${stop.message}`])
   return lines
 }
 
 const NOT_AWARDED = {
   rejected: 'rejected by the service',
-  unconfirmed: 'possibly awarded: the service refused the id after an attempt with an unknown outcome',
+  unconfirmed: 'possibly awarded',
   indeterminate: 'with an unknown outcome: the award may have been made',
 } as const satisfies Partial<Record<Verdict, string>>
 

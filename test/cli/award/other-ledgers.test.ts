@@ -29,12 +29,12 @@ describe('a new ledger, beside another that has the same awards under other ids,
     const refused = await award(['r1 (1).csv', ...SEND])
     expect(refused).toMatchObject({ code: 2, stdout: '' })
     expect(refused.stderr).toMatch(
-      /3 wallets were awarded the same XP in the last 14 days, under another id:\n +3 wallets in r1\.csv\.ledger {2}\d{4}-/,
+      /3 wallets were awarded the same XP in the last 14 days:\n +3 wallets in r1\.csv\.ledger, under another id {2}\d{4}-\d\d-\d\d\n/,
     )
     expect(refused.stderr).toContain(
       '3 of 3 wallets were awarded the same XP in the last 14 days, in r1.csv.ledger under another id: nothing was sent',
     )
-    expect(refused.stderr).toContain('add --new; if it continues or corrects that one, add --ledger r1.csv.ledger')
+    expect(refused.stderr).toContain('add --new; to continue or correct the other payout, add --ledger r1.csv.ledger')
     expect(await award(['r1 (1).csv', '--pid', 'demo', '--dry-run'])).toEqual(refused)
     expect(await award(['r1 (1).csv', ...SEND, '--ledger', 'named.ledger'])).toMatchObject({ code: 2 })
     expect(await award(['r1 (1).csv', '--pid', 'demo', '--dry-run', '--again'])).toMatchObject({ code: 0 })
@@ -50,6 +50,13 @@ describe('a new ledger, beside another that has the same awards under other ids,
       code: 0,
       stderr: expect.not.stringContaining('14 days'),
     })
+  })
+
+  test('is reported in the singular for one wallet', async () => {
+    const { award } = await exportedAgain(1)
+    const { stderr } = await award(['r1 (1).csv', ...SEND])
+    expect(stderr).toContain('warning   1 wallet was awarded the same XP in the last 14 days:')
+    expect(stderr).toContain('error 1 of 1 wallet was awarded the same XP in the last 14 days, in r1.csv.ledger')
   })
 
   test('asks nothing for fewer than half of the wallets, but names them', async () => {

@@ -99,9 +99,13 @@ describe.skipIf(skipsWithout('terminals', hasTerminals ? undefined : 'python3 wi
         ['new', 0, 5],
       ] as const) {
         const running = await atTerminal(['r1 (1).csv', '--pid', 'demo'])
-        await running.until('stdout', /2 of 3 wallets were awarded the same XP in the last 14 days.* Type "new"/)
+        await running.until('stdout', /2 of 3 wallets were awarded the same XP in the last 14 days\.\r\nType "new"/)
         running.child.stdin?.write(`${answer}\r`)
-        expect(await running.ended).toMatchObject({ code })
+        const ended = await running.ended
+        expect(ended.code).toBe(code)
+        expect(ended.stdout.includes('to continue or correct the other payout, add --ledger r1.csv.ledger')).toBe(
+          code === 2,
+        )
         expect(made()).toHaveLength(awards)
       }
     })
