@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, type StdioOptions } from 'node:child_process'
 
 /** What the keys do while `dev` runs. */
 export interface KeyActions {
@@ -58,13 +58,12 @@ function signal(name: 'SIGINT' | 'SIGTSTP'): void {
 /** Whether standard input is a terminal that belongs to this process: not after `dev &`. */
 export const hasKeys = (): boolean => process.stdin.isTTY === true && isInForeground()
 
-/** BusyBox's `ps` does not know `-p`. */
-const QUIET = { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] } as const
-
 function isInForeground(): boolean {
   if (process.platform === 'win32') return true
   try {
-    return execFileSync('ps', ['-o', 'stat=', '-p', String(process.pid)], QUIET).includes('+')
+    // BusyBox's `ps` does not know `-p`, and says so.
+    const stdio: StdioOptions = ['ignore', 'pipe', 'ignore']
+    return execFileSync('ps', ['-o', 'stat=', '-p', String(process.pid)], { encoding: 'utf8', stdio }).includes('+')
   } catch {
     // Without such a `ps` there is no way to know.
     return false
