@@ -25,7 +25,7 @@ describe.each(FRAMEWORKS)('examples/webhook-%s.ts', (name) => {
     expect((await fetch(example.url)).status).toBe(405)
     expect((await fetch(new URL('/elsewhere', example.url))).status).toBe(404)
 
-    const exited = once(example.process, 'exit')
+    const exited = once(example.process, 'close')
     example.process.kill('SIGTERM')
     expect(await exited).toEqual([0, null])
     expect(example.lines).toEqual(['m-1: ada earned 10 XP for task a-1'])
