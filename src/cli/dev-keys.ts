@@ -11,17 +11,19 @@ const CTRL_C = '\x03'
 const CTRL_Z = '\x1a'
 
 /**
- * Reads single keys from the terminal. Ctrl-C and Ctrl-Z send the signals that the terminal otherwise sends. Reads nothing
- * while the command runs in the background: reading would stop it.
+ * Reads single keys from the terminal. Call it if {@link hasKeys} returns true. Ctrl-C and Ctrl-Z send the signals that the
+ * terminal otherwise sends. After a stop, reads only in the foreground: in the background, reading would stop the command.
  *
  * @returns a function that stops reading and gives the terminal back
  */
 export function readKeys({ open, clear, quit }: KeyActions): () => void {
   const { stdin } = process
   const read = (): void => {
-    if (!isInForeground()) return
     stdin.setRawMode(true)
     stdin.resume()
+  }
+  const onContinue = (): void => {
+    if (isInForeground()) read()
   }
   const release = (): void => {
     stdin.setRawMode(false)
@@ -40,10 +42,10 @@ export function readKeys({ open, clear, quit }: KeyActions): () => void {
     }
   }
   stdin.setEncoding('utf8').on('data', onKeys)
-  if (process.platform !== 'win32') process.on('SIGCONT', read)
+  if (process.platform !== 'win32') process.on('SIGCONT', onContinue)
   read()
   return () => {
-    process.off('SIGCONT', read)
+    process.off('SIGCONT', onContinue)
     stdin.off('data', onKeys)
     release()
   }
