@@ -31,6 +31,8 @@ const MORE_PATHS = [
   '/nowhere/at/all',
 ]
 const WALLET = '0x52908400098527886E0F7030069857D2E4169EE7'
+/** The clock of the command runs: on a busy machine, the first retries may be over when the page shows the next. */
+const ANY_RETRY = /^reward_claimed, retry [1-4] of 4$/
 
 describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a browser', () => {
   let browser: Awaited<ReturnType<typeof launchBrowser>>
@@ -202,7 +204,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     await page.getByRole('link', { name: 'Requests' }).first().click()
     await page.getByRole('row', { name: /Task completed linus · demo.*console/ }).waitFor()
     await page.getByRole('link', { name: 'Webhooks' }).first().click()
-    await page.getByRole('row', { name: /action_completed linus .*\/hook.* 503 waiting.* 1 in .* of 5/ }).waitFor()
+    await page.getByRole('row', { name: /action_completed linus .*\/hook.* 503 waiting.* [1-4] in .* of 5/ }).waitFor()
     await page.getByRole('link', { name: /action_completed/ }).click()
     await page.waitForURL(/\/deliveries\//)
     await page.getByText('<b>down</b>').waitFor()
@@ -440,8 +442,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     await clear(page, 'deliveries')
     await page.getByText('Retries that wait and the state stay.').waitFor()
     await page.goto(`${url}/clock`)
-    // On a busy machine, the first retries may be over by now.
-    await page.getByRole('link', { name: /retry [1-4] of 4$/ }).waitFor()
+    await page.getByRole('link', { name: ANY_RETRY }).waitFor()
   })
 
   test('on a phone, the further URLs of a message are told apart', async () => {
@@ -913,7 +914,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     const panel = (name: string) => page.getByRole('region', { name })
     await panel('Failures of the last 10 minutes').getByRole('link', { name: 'getCampaignInfo' }).waitFor()
     await panel('Failures of the last 10 minutes').getByRole('link', { name: 'reward_claimed' }).waitFor()
-    await panel('Due next').getByRole('link', { name: 'reward_claimed, retry 1 of 4' }).waitFor()
+    await panel('Due next').getByRole('link', { name: ANY_RETRY }).waitFor()
     await panel('Newest requests').getByRole('link', { name: 'rewardWallet' }).click()
     await page.waitForURL(/\/requests\/1$/)
   })
