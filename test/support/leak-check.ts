@@ -11,6 +11,7 @@ const source: unknown = await import(SOURCE)
 const globals = Object.getOwnPropertyDescriptors(globalThis) as Record<string, PropertyDescriptor>
 const env = { ...process.env }
 const listeners = countListeners()
+const { now } = performance
 
 afterAll(async () => {
   // Vitest does this later, but a spy could then restore a fake clock that no longer exists.
@@ -18,6 +19,7 @@ afterAll(async () => {
   const found = {
     fakeTimers: vi.isFakeTimers(),
     globals: replacedGlobals(),
+    isSystemTime: performance.now === now,
     env: { ...process.env },
     listeners: countListeners(),
   }
@@ -26,7 +28,13 @@ afterAll(async () => {
   vi.unstubAllEnvs()
   // Modules that were loaded while `fetch` was replaced may keep the replacement.
   if ((await import(SOURCE)) !== source) vi.resetModules()
-  expect(found, 'state that the test file did not restore').toEqual({ fakeTimers: false, globals: [], env, listeners })
+  expect(found, 'state that the test file did not restore').toEqual({
+    fakeTimers: false,
+    globals: [],
+    isSystemTime: true,
+    env,
+    listeners,
+  })
 })
 
 /**

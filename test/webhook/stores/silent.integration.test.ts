@@ -19,7 +19,8 @@ import { claimed, freshKey } from './store-clock.ts'
 /** Several attempts with a limit of 3 s each, on a busy machine. */
 const SLOW = { timeout: 180_000 }
 const MAX_CONNECTIONS = 4
-const IDLE_TIMEOUT_MS = 5_000
+/** How long the server keeps a transaction whose client is silent. Long enough for a busy client. */
+const IDLE_TIMEOUT_MS = 10_000
 
 async function proxyTo(database: Database, { onTestFinished }: TestContext): Promise<StallingProxy> {
   const proxy = await startStallingProxy(database.url)
@@ -181,7 +182,10 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))(
 
     const SILENT = /^postgresStore: PostgreSQL did not respond within 3000 ms: /
 
-    async function openPg(context: TestContext, options: { query_timeout?: number } = {}) {
+    async function openPg(
+      context: TestContext,
+      options: { query_timeout?: number; idle_in_transaction_session_timeout?: number } = {},
+    ) {
       const proxy = await proxyTo(service, context)
       const pool = new Pool({
         connectionString: proxy.url,
@@ -251,7 +255,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))(
     })
 
     test.concurrent('pg with query_timeout: runOnce rejects when a query of its function has no response', async (context) => {
-      const opened = await openPg(context, { query_timeout: 1000 })
+      const opened = await openPg(context, { query_timeout: 10_000 })
       await expectRunsAfterSilence<PoolClient>(context, opened, (tx) => tx.query('SELECT 1'), /timeout/)
     })
 
@@ -292,7 +296,8 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))(
     })
 
     test.concurrent('runOnce rejects when another call holds its key for longer than 3 s', async (context) => {
-      const { store } = await openPg(context)
+      // The first call is idle in its transaction.
+      const { store } = await openPg(context, { idle_in_transaction_session_timeout: 0 })
       const key = freshKey()
       const begun = deferred()
       const rejected = deferred()
