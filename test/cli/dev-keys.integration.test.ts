@@ -16,6 +16,8 @@ async function dev(args: readonly string[] = [], options?: ProcessOptions) {
 describe.skipIf(skipsWithout('terminals', hasTerminals ? undefined : 'python3 with pty is not installed'))(
   'at a terminal',
   () => {
+    /** A shell with job control sees each stop of its jobs. */
+    const UNSTARVED = { CAMPAIGN_TEST_UNSTARVED: '1' }
     const HINT = /Press o to open the console, c to clear the terminal, q or Ctrl-C to stop/
 
     /** Starts `dev` at a terminal, with a browser that writes the URL to a file. */
@@ -25,7 +27,7 @@ describe.skipIf(skipsWithout('terminals', hasTerminals ? undefined : 'python3 wi
       for (const name of ['xdg-open', 'open']) {
         writeFileSync(join(folder, name), `#!/bin/sh\nprintf '%s\\n' "$1" >> '${opened}'\n`, { mode: 0o755 })
       }
-      const env = { PATH: `${folder}:${process.env.PATH}`, TERM: 'xterm', NO_COLOR: '1' }
+      const env = { ...UNSTARVED, PATH: `${folder}:${process.env.PATH}`, TERM: 'xterm', NO_COLOR: '1' }
       const running = await startAtTerminal(['dev', '--port', '0', ...args], { env, within })
       const [, url = ''] = await running.until('stdout', /(http:\S+)\r?\n/)
       await running.until('stdout', HINT)
@@ -75,7 +77,10 @@ describe.skipIf(skipsWithout('terminals', hasTerminals ? undefined : 'python3 wi
 
     test('in the background, keys are neither offered nor read', async () => {
       const script = '"$@" & read -r _; kill -INT $!; wait $!'
-      const running = await startAtTerminal(['dev', '--port', '0'], { within: ['bash', '-mc', script, 'bash'] })
+      const running = await startAtTerminal(['dev', '--port', '0'], {
+        within: ['bash', '-mc', script, 'bash'],
+        env: UNSTARVED,
+      })
       const [, url = ''] = await running.until('stdout', /(http:\S+)\r?\n/)
       const [hint] = await running.until('stdout', /Press .*Ctrl-C to stop/)
       expect(hint).toBe('Press Ctrl-C to stop')
