@@ -25,11 +25,11 @@ export default defineConfig({
     isolate: process.env.CI !== undefined,
     setupFiles: ['test/support/random-seed.ts', 'test/support/leak-check.ts'],
     // Generous, so that a slow machine fails no test.
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     // Tests that run at the same time would clear each other's mocks.
     clearMocks: false,
-    expect: { poll: { timeout: 30_000 } },
+    expect: { poll: { timeout: 90_000 } },
     reporters: process.env.CI ? ['default', ['json', { outputFile: 'reports/tests.json' }]] : ['default'],
     coverage: { provider: 'v8', include: ['src/**'] },
     // `npm test` runs the project `unit`, `npm run test:all` both.

@@ -30,7 +30,7 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('PostgreSQL', () =
     server = await postgres.start()
     pool = new Pool({ connectionString: server.url, max: 8 })
     await pool.query(postgresLedgerSchema())
-  }, 60_000)
+  })
   afterAll(async () => {
     await pool?.end()
     await server?.stop()
@@ -63,7 +63,7 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('PostgreSQL', () =
   const STATES: readonly State[] = ['new', 'live', 'expired', 'inDoubt', 'final']
   const CASES = COMBINATIONS.map((each) => [label(each), each] as const)
 
-  test.each(CASES)('rewardWallets, %s', { timeout: 60_000 }, async (_, combination) => {
+  test.each(CASES)('rewardWallets, %s', async (_, combination) => {
     for (const state of STATES) {
       const ledger = await runWith(combination, state, 1_200)
       await expectRun(ledger, combination, state)

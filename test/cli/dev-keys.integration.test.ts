@@ -39,7 +39,7 @@ describe.skipIf(skipsWithout('terminals', hasTerminals ? undefined : 'python3 wi
     test('o opens the console in the browser, and q ends with 0', async () => {
       const { press, url, openedUrls, ended } = await devAtTerminal()
       press('o')
-      await expect.poll(openedUrls, { timeout: 20_000 }).toEqual([url])
+      await expect.poll(openedUrls).toEqual([url])
       press('q')
       expect(await ended).toMatchObject({ code: 0 })
       expect(openedUrls()).toEqual([url])
@@ -47,7 +47,7 @@ describe.skipIf(skipsWithout('terminals', hasTerminals ? undefined : 'python3 wi
 
     test('--open opens the console once', async () => {
       const { press, url, openedUrls, ended } = await devAtTerminal(['--open'])
-      await expect.poll(openedUrls, { timeout: 20_000 }).toEqual([url])
+      await expect.poll(openedUrls).toEqual([url])
       press('q')
       await ended
       expect(openedUrls()).toEqual([url])

@@ -4,15 +4,14 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { CampaignClient } from 'campaign-client'
 import { verifyWebhook } from 'campaign-client/webhook'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { axeSource, type Locator, launchBrowser, missingBrowser, type Page } from '../browser/browser.ts'
 import { scratchFolder, startProcess } from '../cli/command.ts'
 import { FULL_SIZE } from '../support/full-size.ts'
 import { skipsWithout } from '../support/skips-without.ts'
 
-// Long timeouts, because a busy machine is slow.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
-
+/** How long a test waits for the page: a busy machine is slow. */
+const PATIENCE_MS = 90_000
 const SECRET = 'a secret of the webhook'
 const DESKTOP = { width: 1400, height: 900 }
 const PHONE = { width: 390, height: 844 }
@@ -81,7 +80,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
 
   /** Waits until the endpoint has received a number of messages. Returns the messages. */
   async function messagesReceived(number: number) {
-    await expect.poll(() => endpoint.messages.length, { timeout: 30_000 }).toBe(number)
+    await expect.poll(() => endpoint.messages.length).toBe(number)
     return endpoint.messages
   }
 
@@ -94,6 +93,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
   ): Promise<Page> {
     const context = sibling?.context() ?? (await browser.newContext({ viewport, colorScheme }))
     const page = await context.newPage()
+    page.setDefaultTimeout(PATIENCE_MS)
     pages.push(page)
     const { origin } = new URL(url)
     page.on('console', (message) => {
@@ -750,7 +750,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
       await pane.getByText('Hint: the handler threw').waitFor()
       await pane.locator('.timeline li.good').getByText('1st retry').waitFor()
       expect(clicks()).toBe(2)
-    })
+    }, 600_000)
 
     test("to read a user's story: 2", async () => {
       const { url, client } = await dev()

@@ -230,7 +230,7 @@ test.each([
   const { curl = '' } = await act('readRequest', { key: '1' })
   // The command contains no control characters.
   expect(curl).not.toMatch(/[^\n -~]/u)
-  await promisify(execFile)('sh', ['-c', curl], { env: { PATH: process.env.PATH }, timeout: 20_000 })
+  await promisify(execFile)('sh', ['-c', curl], { env: { PATH: process.env.PATH }, timeout: 120_000 })
   const [first, again] = service.requests
   expect(again).toMatchObject({ bodyText: body, url: first?.url, status: first?.status, authorized: true })
   expect(again?.headers['x-note']).toBe("it's")
@@ -244,7 +244,7 @@ test.each(['GET', 'DELETE'])(
     const { curl = '' } = await act('readRequest', { key: '1' })
     expect([...curl.matchAll(/-H '?([\w-]+)/g)].map(([, name]) => name)).toEqual(['accept', 'x-note'])
     expect(curl.includes('-X')).toBe(method !== 'GET')
-    await promisify(execFile)('sh', ['-c', curl], { env: { PATH: process.env.PATH }, timeout: 20_000 })
+    await promisify(execFile)('sh', ['-c', curl], { env: { PATH: process.env.PATH }, timeout: 120_000 })
     expect(service.requests[1]).toMatchObject({ method, url: service.requests[0]?.url, bodySize: 0 })
   },
 )
@@ -400,7 +400,7 @@ test('the curl command of a delivery sends the same message with its signature',
   await service.settle()
   const [row] = (await changes()).deliveries.rows as [DeliveryRow]
   const { curl = '' } = await act('readDelivery', { key: row.key })
-  await promisify(execFile)('sh', ['-c', curl], { env: { PATH: process.env.PATH }, timeout: 20_000 })
+  await promisify(execFile)('sh', ['-c', curl], { env: { PATH: process.env.PATH }, timeout: 120_000 })
   expect(messages).toHaveLength(2)
   expect(messages[1]).toEqual(messages[0])
 })

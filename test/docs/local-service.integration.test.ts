@@ -35,7 +35,7 @@ describe('docs/local-service.md', () => {
         .replace('FAULT_KEY', service.faults.at(-1)?.id ?? '')
         .replace('DELIVERY_ID', service.deliveries.at(-1)?.deliveryId ?? '')
       const status = "-sS -o /dev/null -w '%{http_code}'"
-      const shell = promisify(execFile)('sh', ['-c', line.replace('curl', `curl ${status}`)], { timeout: 20_000 })
+      const shell = promisify(execFile)('sh', ['-c', line.replace('curl', `curl ${status}`)], { timeout: 120_000 })
       expect([command, (await shell).stdout]).toEqual([command, '200'])
       done.push(name)
     }
@@ -50,7 +50,7 @@ describe('docs/local-service.md', () => {
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
     const run = (text: string) => {
       writeFileSync(join(folder, 'test_award.py'), text.replace('http://127.0.0.1:4600', base))
-      return promisify(execFile)('python3', ['-m', 'unittest'], { cwd: folder, timeout: 60_000 })
+      return promisify(execFile)('python3', ['-m', 'unittest'], { cwd: folder, timeout: 120_000 })
     }
     expect((await run(source)).stderr).toMatch(/Ran 1 test[\s\S]*OK/)
     const once = source.replace('range(3)', 'range(1)').replace('attempt == 2', 'False')
@@ -71,7 +71,7 @@ describe('docs/local-service.md', () => {
       await once(server.listen(0, '127.0.0.1'), 'listening')
       onTestFinished(() => void server.close().closeAllConnections())
       const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-      const run = promisify(execFile)('python3', ['examples/test_receiver.py', url, base], { timeout: 60_000 })
+      const run = promisify(execFile)('python3', ['examples/test_receiver.py', url, base], { timeout: 120_000 })
       if (passes) expect((await run).stdout).toContain('refuses a forged message and accepts the retry')
       else await expect(run).rejects.toThrow('a forged message: [200]')
     }

@@ -94,9 +94,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('award-outbox', (
       await endWaits(pool, boss)
       return (await pool.query('SELECT id::text, wallet, xp, verdict FROM orders ORDER BY id')).rows
     }
-    await expect
-      .poll(async () => (await committed()).filter(({ verdict }) => verdict === null), { timeout: 60_000 })
-      .toEqual([])
+    await expect.poll(async () => (await committed()).filter(({ verdict }) => verdict === null)).toEqual([])
     last.process.kill('SIGTERM')
     expect(await last.ended).toBe(0)
 
@@ -125,14 +123,14 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('award-outbox', (
 
     service.fail({ on: 'rewardWallet', kind: 'status', status: 401 })
     const retried = await place(50)
-    await expect.poll(() => running.lines, { timeout: 60_000 }).toContain(`order ${retried}: awarded`)
+    await expect.poll(() => running.lines).toContain(`order ${retried}: awarded`)
     await expect
       .poll(() => running.errors)
       .toContainEqual(expect.stringMatching(`^order ${retried}: will be retried: awardOne: .*HTTP 401`))
     // The guard of the example forbids 5 000 XP. A retry would fail in the same way.
     const failed = await place(5_000)
     const message = expect.stringMatching(/awardOne: xp .* maxXpPerAward/)
-    await expect.poll(async () => (await run('failed')).at(-1), { timeout: 60_000 }).toBe('1 failed')
+    await expect.poll(async () => (await run('failed')).at(-1)).toBe('1 failed')
     await expect
       .poll(() => running.errors)
       .toContainEqual(expect.stringMatching(`^order ${failed}: failed: awardOne: xp .*maxXpPerAward`))
@@ -173,7 +171,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('award-outbox', (
     const outage = service.fail({ on: 'getUserProgress', kind: 'status', status: 503, times: Infinity })
     service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
     await place(60)
-    await expect.poll(() => verdictOf(60), { timeout: 60_000 }).toBe('unconfirmed')
+    await expect.poll(() => verdictOf(60)).toBe('unconfirmed')
     // The program records the verdict before it writes the line.
     const linesForPeople = () => running.errors.filter((line) => line.includes('needs a person'))
     await expect.poll(linesForPeople).toEqual(['order 2 needs a person: run npx tsx award-outbox.ts unconfirmed'])

@@ -18,7 +18,7 @@ async function run(name: string, environment: Record<string, string> = {}): Prom
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [pathOf(`examples/${name}.ts`)], {
     cwd: pathTo('.'),
     env: { ...process.env, ...environment },
-    timeout: 90_000,
+    timeout: 180_000,
   })
   // Node.js 22 warns that node:sqlite is experimental.
   expect(stderr.replace(/^\(node:\d+\) ExperimentalWarning: SQLite.*\n\(Use .*\n/, '')).toBe('')

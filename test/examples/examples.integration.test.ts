@@ -1,11 +1,8 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { pathTo } from '../../scripts/repository.ts'
 import { compiled } from '../support/compiled.ts'
-
-// Programs take seconds to start on a busy machine.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const pathOf = compiled(
   'examples/award-with-reconciliation.ts',
@@ -24,7 +21,7 @@ async function run(name: string, environment: Record<string, string> = {}): Prom
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [pathOf(`examples/${name}.ts`)], {
     cwd: pathTo('.'),
     env: { ...env, ...environment },
-    timeout: 60_000,
+    timeout: 180_000,
   })
   expect(stderr).toBe('')
   return stdout

@@ -11,7 +11,7 @@ import {
   type ManualClock,
 } from 'campaign-client/testing'
 import type { Pool } from 'pg'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import {
   campaignReceiver,
   createTables,
@@ -24,9 +24,6 @@ import { ownDatabase } from '../databases/own-database.ts'
 import { postgres } from '../databases/postgres.ts'
 import { compiled } from '../support/compiled.ts'
 import { skipsWithout } from '../support/skips-without.ts'
-
-// Programs take seconds to start on a busy machine.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const HOUR = 3_600_000
 const pid = 'demo'
@@ -346,8 +343,8 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('find-missed-even
       }
       setup.service.fail({ on: 'getUserProgress', kind: 'hang', times: 4 })
       const child = await start(setup, url)
-      await expect.poll(() => setup.service.requests.length - before, { timeout: 60_000 }).toBe(9)
-      await expect.poll(() => renewedMembers(setup), { timeout: 60_000 }).toHaveLength(5)
+      await expect.poll(() => setup.service.requests.length - before).toBe(9)
+      await expect.poll(() => renewedMembers(setup)).toHaveLength(5)
       child.kill('SIGKILL')
       await once(child, 'close')
 
@@ -368,7 +365,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('find-missed-even
       const waiting = async () =>
         (await setup.pool.query("SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'INSERT%'"))
           .rowCount
-      await expect.poll(waiting, { timeout: 60_000 }).toBe(1)
+      await expect.poll(waiting).toBe(1)
       child.kill('SIGKILL')
       await once(child, 'close')
       await blocker.query('ROLLBACK')

@@ -48,7 +48,7 @@ describe.skipIf(skipped).each(['webhook-postgres', 'webhook-queue'])('examples/%
     onTestFinished(() => pool.end())
     const balances = async () =>
       (await pool.query('SELECT xp::float8 AS xp FROM balances WHERE user_id = $1', [user])).rows
-    await expect.poll(balances, { timeout: 30_000 }).toEqual([{ xp: 100 }])
+    await expect.poll(balances).toEqual([{ xp: 100 }])
     const duplicates = await Promise.all(ids.map((id) => deliver(second.url, user, id)))
     expect(new Set(duplicates)).toEqual(new Set([200]))
     for (const { process } of [first, second]) {
@@ -76,7 +76,7 @@ describe.skipIf(skipped).each(['webhook-postgres', 'webhook-queue'])('examples/%
     onTestFinished(() => pool.end())
     const balances = async () =>
       (await pool.query('SELECT xp::float8 AS xp FROM balances WHERE user_id = $1', [user])).rows
-    await expect.poll(balances, { timeout: 30_000 }).toEqual([{ xp: 10 }])
+    await expect.poll(balances).toEqual([{ xp: 10 }])
     const exited = once(process, 'exit')
     process.kill('SIGTERM')
     await exited
@@ -127,7 +127,7 @@ describe.skipIf(skipped)('examples/webhook-queue.ts', () => {
       const { rows } = await pool.query(`SELECT id FROM pgboss.job WHERE name = 'campaign-events-failed'`)
       return rows.length
     }
-    await expect.poll(failedJobs, { timeout: 60_000 }).toBe(3)
+    await expect.poll(failedJobs).toBe(3)
 
     const lines = await run('failed')
     expect(lines.at(-1)).toBe('3 failed')
@@ -142,7 +142,7 @@ describe.skipIf(skipped)('examples/webhook-queue.ts', () => {
     expect(await run('replay')).toEqual(['3 replayed'])
     expect(await run('replay')).toEqual(['0 replayed'])
     const balance = async () => (await pool.query('SELECT user_id, xp::float8 AS xp FROM balances')).rows
-    await expect.poll(balance, { timeout: 30_000 }).toEqual([{ user_id: user, xp: 30 }])
+    await expect.poll(balance).toEqual([{ user_id: user, xp: 30 }])
     expect(await run('failed')).toEqual(['0 failed'])
     const exited = once(running.process, 'exit')
     running.process.kill('SIGTERM')

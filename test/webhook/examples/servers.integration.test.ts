@@ -34,9 +34,6 @@ describe.each(FRAMEWORKS)('examples/webhook-%s.ts', (name) => {
 
 test.each(['express', 'fastify'])(
   'examples/webhook-%s.ts lets the framework parse the JSON of other routes',
-  {
-    timeout: 30_000,
-  },
   async (name) => {
     const { url } = await start(name)
     const response = await fetch(new URL('/echo', url), {

@@ -225,4 +225,4 @@ test(`none of ${MESSAGES} messages is lost or handled twice at once, despite cra
   // The simulation must contain every kind of fault.
   expect(counts.crashes).toBeGreaterThan(300)
   for (const [name, count] of Object.entries(counts)) expect(count, name).toBeGreaterThan(FULL_SIZE ? 20 : 10)
-}, 300_000)
+})

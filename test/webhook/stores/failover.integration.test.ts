@@ -81,7 +81,7 @@ function expectRecovery(
     }
     await servers.failOver()
     // A client may have lost its connections.
-    for (const program of opened) await vi.waitFor(() => program.warmUp(), { timeout: 30_000, interval: 100 })
+    for (const program of opened) await vi.waitFor(() => program.warmUp(), { timeout: 90_000, interval: 100 })
     servers.switchAddress()
     Object.keys(programs).forEach((name, index) => {
       outcomes.set(name, deliverMessages(opened[index] as Program))

@@ -82,7 +82,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore wh
     test('with pg, none is lost, none is handled twice at once, and runOnce applies none twice', async () => {
       const store = postgresStore(pool, { table })
       await expectExactlyOnce(store, { count: sizeOf(20_000), seed: 1 }, (tx, key) => tx.query(insert, [key]))
-    }, 240_000)
+    })
 
     test('with postgres, none is lost, none is handled twice at once, and runOnce applies none twice', async () => {
       const store = postgresStore(sql, { table })

@@ -84,6 +84,6 @@ describe('sqliteStore when processes die', () => {
         expect(await store.claim(`storm-${index}`, 1)).toEqual({ state: 'done' })
       }
       store.close()
-    }, 240_000)
+    })
   })
 })
