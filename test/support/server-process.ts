@@ -101,7 +101,7 @@ export async function startServer(
     child.stderr?.on('data', listen)
     child.once('error', reject)
     void ended.then(() => reject(new Error(`${program} ended before it was ready:\n${output}`)))
-    setTimeout(() => reject(new Error(`${program} was not ready within 30 s:\n${output}`)), 30_000).unref()
+    setTimeout(() => reject(new Error(`${program} was not ready within 2 min:\n${output}`)), 120_000).unref()
   })
   try {
     await started
