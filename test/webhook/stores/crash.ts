@@ -105,7 +105,7 @@ export function crashContract(
       handle: (_event, { key }) => local.apply(key, async () => undefined),
       onError: (error) => {
         // On a busy machine, a call of the store takes longer than its limit, and the next attempt repeats it.
-        if (!String(error.cause).includes('did not respond within')) errors.push(error)
+        if (!String((error as Error).cause).includes('did not respond within')) errors.push(error)
       },
     })
     onTestFinished(() => receiver.close())
