@@ -33,6 +33,7 @@ export interface ConnectionError {
 const UNTRUSTED =
   'the certificate is self-signed, or its authority is unknown: set NODE_EXTRA_CA_CERTS to the PEM file of the certificate ' +
   'or of its authority'
+const NO_TLS = 'the port does not speak TLS: use http:// instead of https://, or the port of the TLS server'
 const HTTP2_ONLY = 'the receiver accepts HTTP/2 only: send to a URL that accepts HTTP/1.1, or enable it in the server'
 
 const CODE_ADVICE: Readonly<Record<string, string>> = {
@@ -42,6 +43,9 @@ const CODE_ADVICE: Readonly<Record<string, string>> = {
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
   CERT_HAS_EXPIRED: 'the certificate of the receiver has expired: renew it',
+  // `fetch` has these codes where `node:https` has EPROTO.
+  ERR_SSL_WRONG_VERSION_NUMBER: NO_TLS,
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: NO_TLS,
   ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another host: use the host of the certificate in the URL',
 }
 
@@ -49,7 +53,7 @@ const CODE_ADVICE: Readonly<Record<string, string>> = {
 export function adviceOnConnection({ code, message, rawPacket }: ConnectionError): string | undefined {
   if (code === undefined) return undefined
   if (code === 'EPROTO' && /wrong version number|packet length too long|http request/.test(message)) {
-    return 'the port does not speak TLS: use http:// instead of https://, or the port of the TLS server'
+    return NO_TLS
   }
   if (code === 'EPROTO' && /no application protocol/.test(message)) return HTTP2_ONLY
   // The first frame of an HTTP/2 connection is SETTINGS: type 4.

@@ -493,6 +493,24 @@ describe('the attempts of a delivery', () => {
     ])
   })
 
+  test('without a response have a hint on the error, for a message of the Test tool as well', async () => {
+    const { act, changes } = await openConsole()
+    await act('saveWebhook', endpoint(await closedUrl()))
+    await act('testWebhook', { account: 'ada' })
+    const [row] = (await changes()).deliveries.rows as [DeliveryRow]
+    expect((await act('readDelivery', { key: row.key })).attemptsMade).toMatchObject([
+      { ok: false, advice: 'check the URL (http or https), and that the receiver is running' },
+    ])
+  })
+
+  test('without TLS at the port say so', async () => {
+    const { url } = await receiver()
+    const { read } = await deliverTo(url.replace('http:', 'https:'))
+    expect((await read()).attemptsMade).toMatchObject([
+      { advice: expect.stringMatching(/^the port does not speak TLS/) },
+    ])
+  })
+
   test.each([
     ['the same secret', undefined, ["The signature is right for the webhook's current secret."]],
     ['no secret', '', [expect.stringMatching(/^There is no signature\. /)]],

@@ -4,6 +4,7 @@ import { adviceOnConnection, adviceOnStatus } from '../../shared/receiver-advice
 import { DELIVERY_FAULT_KINDS } from '../fault-kinds.ts'
 import type { AttemptView } from '../protocol.ts'
 import type { Delivery } from './feed.ts'
+import { savedWebhook } from './saved-webhook.ts'
 
 interface Senders {
   readonly service: CampaignService
@@ -28,13 +29,12 @@ type Attempt = Delivery['attempts'][number]
 const isForged = ({ fault }: Attempt): boolean => fault === 'bad_signature'
 
 function adviceOn(attempt: Attempt): string | undefined {
-  const { status, headers, error = '' } = attempt
+  const { status, headers, error, code } = attempt
   if (status === 401 && isForged(attempt)) {
     return `the fault "${DELIVERY_FAULT_KINDS.bad_signature[0]}" changed the signature: the receiver is right to refuse it`
   }
   if (status !== undefined) return adviceOnStatus(status, headers?.location)
-  // The record has the code of the error at the end of its text.
-  return adviceOnConnection({ code: /: ([A-Z][A-Z0-9_]+)$/.exec(error)?.[1], message: error })
+  return adviceOnConnection({ code, message: error ?? '' })
 }
 
 /**
@@ -43,10 +43,8 @@ function adviceOn(attempt: Attempt): string | undefined {
  */
 function findingsOn({ body, signature, hook_id, isTest }: Delivery, { service, secret }: Senders): readonly string[] {
   if (isTest) return []
-  const { webhooks = [] } = service.exportSeed({ secrets: true })
-  const current = webhooks.find((webhook) => webhook.hook_id === hook_id)?.secret
   const named = [
-    ["the webhook's current secret", current],
+    ["the webhook's current secret", savedWebhook(service, hook_id)?.secret],
     ['CAMPAIGN_WEBHOOK_SECRET', secret],
   ] as const
   const found = named.flatMap(([name, value], index) => {

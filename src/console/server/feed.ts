@@ -152,7 +152,7 @@ export class Feed {
 
   /** Adds a message of the Test tool to the deliveries. */
   addTest(
-    { Payload, Status, Success, Data }: TestWebhookResult,
+    { Payload, Status, Success, Data, code }: TestWebhookResult,
     hook_id: string,
     url: string,
     at: number,
@@ -165,7 +165,7 @@ export class Feed {
       at,
       ok,
       durationMs: now - at,
-      ...(Success ? { status: Status, response: Data } : { error: Data }),
+      ...(Success ? { status: Status, response: Data } : { error: Data, ...(code !== undefined && { code }) }),
     }
     const state = ok ? 'delivered' : 'undelivered'
     const delivery = { key, id, at, hook_id, url, body: Payload, state, attempts: [attempt] } as const

@@ -17,6 +17,8 @@ export interface PostResult {
   readonly response?: string
   /** Why there was no response. */
   readonly error?: string
+  /** The code of that error, such as `ECONNREFUSED`; absent when it has none. */
+  readonly code?: string
 }
 
 export interface OutgoingMessage {
@@ -70,7 +72,7 @@ export async function postMessage(
     const { ok, status } = response
     return { ok, durationMs: durationMs(), status, headers: keptHeaders(response.headers), response: snippet }
   } catch (error) {
-    return { ok: false, durationMs: durationMs(), error: describeFailure(error) }
+    return { ok: false, durationMs: durationMs(), ...describeFailure(error) }
   } finally {
     clock.clearTimeout(timer)
   }
@@ -109,10 +111,13 @@ async function readSnippet(response: Response, aborted: Promise<never>): Promise
   return text
 }
 
-function describeFailure(error: unknown): string {
-  if (!(error instanceof Error)) return 'the delivery failed'
+/** Describes an error of `deliver`. `fetch` names the failure of the connection in the `cause`. */
+function describeFailure(error: unknown): Pick<PostResult, 'error' | 'code'> {
+  if (!(error instanceof Error)) return { error: 'the delivery failed' }
   const cause: unknown = error.cause
-  if (!(cause instanceof Error)) return error.message
+  if (!(cause instanceof Error)) return { error: error.message }
   const code: unknown = Reflect.get(cause, 'code')
-  return typeof code === 'string' ? `${error.message}: ${code}` : `${error.message}: ${cause.message}`
+  return typeof code === 'string'
+    ? { error: `${error.message}: ${code}`, code }
+    : { error: `${error.message}: ${cause.message}` }
 }

@@ -33,6 +33,8 @@ export interface TestWebhookResult {
   readonly Data: string
   /** The exact JSON that was sent. */
   readonly Payload: string
+  /** The code of the error, such as `ECONNREFUSED`, if there was no response. The panel does not show it. */
+  readonly code?: string
 }
 
 const TEST_WEBHOOK: OptionRules<TestWebhookOptions> = {
@@ -64,6 +66,12 @@ export async function testWebhook(
   const { body } = serializeMessage(draftTestMessage(entry, account), ids)
   const work = postMessage({ url, body, signature: signatureOf(webhook, body) }, settings)
   settings.clock.track?.(work)
-  const { status, response, error } = await work
-  return { Success: status !== undefined, Status: status ?? 0, Data: error ?? response ?? '', Payload: body }
+  const { status, response, error, code } = await work
+  return {
+    Success: status !== undefined,
+    Status: status ?? 0,
+    Data: error ?? response ?? '',
+    Payload: body,
+    ...(code !== undefined && { code }),
+  }
 }

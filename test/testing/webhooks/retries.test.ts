@@ -68,14 +68,14 @@ describe('retries', () => {
     expect(only(service.deliveries)).toMatchObject({ state: 'delivered', attempts: [{ ok: true, status }] })
   })
 
-  test('record the error of the attempt', async () => {
+  test('record the error of the attempt with its code', async () => {
     const cause = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })
     const { service } = start(() => Promise.reject(new TypeError('fetch failed', { cause })))
     service.registerWebhook({ url: HOOK })
     service.emit(emitFollow)
     await service.settle()
     expect(only(service.deliveries).attempts).toEqual([
-      { at: 0, ok: false, durationMs: 0, error: 'fetch failed: ECONNREFUSED' },
+      { at: 0, ok: false, durationMs: 0, error: 'fetch failed: ECONNREFUSED', code: 'ECONNREFUSED' },
     ])
   })
 

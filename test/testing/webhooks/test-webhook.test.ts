@@ -32,6 +32,14 @@ describe('testWebhook, like the Test button of the panel,', () => {
     expect(received).toHaveLength(2)
   })
 
+  test('returns the code of the error when the endpoint cannot be reached', async () => {
+    const cause = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })
+    const { service } = start(() => Promise.reject(new TypeError('fetch failed', { cause })))
+    service.registerWebhook({ url: HOOK })
+    const result = await service.testWebhook({ account: 'ada', platform: 'discord' })
+    expect(result).toMatchObject({ Success: false, Data: 'fetch failed: ECONNREFUSED', code: 'ECONNREFUSED' })
+  })
+
   test('makes a manual clock wait for the response', async () => {
     const { service, clock } = start(async () => {
       await new Promise((resolve) => setTimeout(resolve, 20))
