@@ -73,22 +73,6 @@ export async function dev(flags: DevFlags, { output, env, interrupts }: Context)
   }
   const service = withSeedFailure(flags.seed, () => createCampaignService({ ...options, clock, deliver }))
 
-  const page = createConsole({
-    service,
-    page: { script: readConsoleFile('page.js'), style: readConsoleFile('style.css') },
-    setup: {
-      operations: Object.keys(endpoints),
-      hasSecret: secret !== undefined,
-      acceptsAnyToken: options.tokens === undefined,
-    },
-    allowedHosts,
-    clock,
-    secret,
-    accessToken: acceptedToken(options),
-    registrationPath: options.webhookRegistrationPath ?? 'webhook',
-    requireReachable,
-  })
-  if (!flags.quiet) service.subscribe(eventPrinter(output, () => clock.now()))
   const listening = await service
     .listen({
       port: flags.port,
@@ -98,6 +82,25 @@ export async function dev(flags: DevFlags, { output, env, interrupts }: Context)
     .catch((error: NodeJS.ErrnoException) => {
       throw listenFailure(error, flags.port, host)
     })
+  // In the same turn of the event loop in which the server starts to listen, so before any request.
+  const page = createConsole({
+    service,
+    page: { script: readConsoleFile('page.js'), style: readConsoleFile('style.css') },
+    setup: {
+      operations: Object.keys(endpoints),
+      hasSecret: secret !== undefined,
+      acceptsAnyToken: options.tokens === undefined,
+    },
+    baseUrl: listening.url,
+    // The form of the page calls the service at the address at which it listens.
+    allowedHosts: [...allowedHosts, new URL(listening.url).hostname],
+    clock,
+    secret,
+    accessToken: acceptedToken(options),
+    registrationPath: options.webhookRegistrationPath ?? 'webhook',
+    requireReachable,
+  })
+  if (!flags.quiet) service.subscribe(eventPrinter(output, () => clock.now()))
   const shownHost = isLoopbackHost(host) ? new URL(listening.url).hostname : allowedHosts[0]
   const url = `http://${shownHost}:${listening.port}/`
   printAddresses(url, service, acceptedTokens(flags, options), output)
@@ -225,16 +228,13 @@ function printAttempt(delivery: DeliveryRecord, now: number, err: Output['err'])
     paint(attempt.status),
     `  ${event?.type ?? scope ?? 'message'} → ${url}`,
     dim(`  attempt ${attempts.length} of ${MAX_ATTEMPTS}`),
-    dim(attempt.error === undefined ? '' : `  ${codeOf(attempt.error)}`),
+    dim(attempt.error === undefined ? '' : `  ${attempt.code ?? attempt.error}`),
     dim(attempt.fault ? `  injected fault: ${attempt.fault}` : ''),
     next === '' ? '' : state === 'undelivered' ? red(`  ${next}`) : yellow(`  ${next}`),
   )
 }
 
 const MAX_ATTEMPTS = DELIVERY_DELAYS_MS.length + 1
-
-/** Returns the system's error code at the end of a message, for example `ECONNREFUSED`; otherwise the message. */
-const codeOf = (error: string): string => /: ([A-Z][A-Z0-9_]+)$/.exec(error)?.[1] ?? error
 
 const timeOf = (ms: number): string => new Date(ms).toISOString().slice(11, 19)
 

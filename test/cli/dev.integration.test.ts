@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { createServer, request } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { CampaignClient } from 'campaign-client'
@@ -68,6 +69,18 @@ test('a host that is not an address of this machine is refused', async () => {
   const { code, stdout, stderr } = await runProcess(['dev', ...args])
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toContain('not an address of this machine')
+})
+
+test('the form of the console reaches the service at one address of the machine', async () => {
+  const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? [])
+  const { address } = addresses.find(({ internal, family }) => !internal && family === 'IPv4') ?? {
+    address: '127.0.0.2',
+  }
+  const { url } = await dev(['--host', address, '--allowed-host', 'campaign.test'])
+  const own = `http://${address}:${new URL(url).port}/`
+  const given = { account: 'ada', platform: 'discord', pid: 'demo' }
+  const { answer } = await doAction(own, 'callMethod', { name: 'getUserProgress', given })
+  expect(answer).toEqual({ data: { key: '1' } })
 })
 
 test('registers the endpoints of --webhook, and signs with CAMPAIGN_WEBHOOK_SECRET', async () => {

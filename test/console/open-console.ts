@@ -24,10 +24,14 @@ export async function openConsole({ secret, reachable = /./, campaigns, token }:
     ...(campaigns && { campaigns }),
     ...(token !== undefined && { tokens: [token] }),
   })
+  const { url, close } = await service.listen({
+    intercept: (incoming, response) => page.intercept(incoming as IncomingMessage, response as ServerResponse),
+  })
   const page = createConsole({
     service,
     clock,
     secret,
+    baseUrl: url,
     accessToken: token ?? 'dev',
     registrationPath: 'webhook',
     page: { script: 'the script', style: 'the style' },
@@ -36,9 +40,6 @@ export async function openConsole({ secret, reachable = /./, campaigns, token }:
     requireReachable(target) {
       if (!reachable.test(target)) throw new Error(`${target} is not this machine`)
     },
-  })
-  const { url, close } = await service.listen({
-    intercept: (incoming, response) => page.intercept(incoming as IncomingMessage, response as ServerResponse),
   })
   onTestFinished(async () => {
     page.close()

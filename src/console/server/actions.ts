@@ -9,13 +9,14 @@ import { explainAttempts } from './attempts.ts'
 import { type Caller, callMethod, methodViews } from './call.ts'
 import { deliveryToCurl } from './curl.ts'
 import { deliveryRow, type Feed } from './feed.ts'
+import { savedWebhook } from './saved-webhook.ts'
 import { prepareSeed } from './seed.ts'
 
 /** The objects that actions use. */
 export interface ActionContext extends Caller {
   readonly service: CampaignService
   readonly feed: Feed
-  /** The base URL of the service over loopback. */
+  /** The base URL at which the service listens. Its host is allowed. */
   readonly baseUrl: string
   readonly clock: {
     now(): number
@@ -54,7 +55,9 @@ const ACTIONS: Actions = {
     const delivery = context.feed.delivery(key) ?? fail('This delivery is no longer stored.')
     const { body, signature, isTest } = delivery
     return {
-      ...{ ...deliveryRow(delivery), body, attemptsMade: explainAttempts(delivery, context) },
+      ...deliveryRow(delivery),
+      body,
+      attemptsMade: explainAttempts(delivery, context),
       ...(signature !== undefined && { signature }),
       // The signature of the Test tool's message is not known here.
       ...(!isTest && { curl: deliveryToCurl(delivery) }),
@@ -81,16 +84,19 @@ const ACTIONS: Actions = {
   },
 
   saveWebhook({ hook_id, urls, scope, secret: entered, campaigns }, { service, secret, ...context }) {
-    const { webhooks = [], campaigns: existing = [] } = service.exportSeed({ secrets: true })
-    const known = webhooks.find((webhook) => webhook.hook_id === hook_id)
+    const { campaigns: existing = [] } = service.exportSeed()
+    const known = savedWebhook(service, hook_id)
     for (const url of urls) requireUrl(url, context)
     const unknown = campaigns?.find((pid) => !existing.some(({ id }) => id === pid))
     if (unknown !== undefined) fail(`There is no campaign "${unknown}".`, 'campaigns')
     const used = entered === '' ? undefined : (entered ?? (known ? known.secret : secret))
     return service.registerWebhook({
       ...(hook_id && { hook_id }),
-      ...{ url: urls, secret: used, organization: known?.organization },
-      ...{ scope: scope ?? known?.scope, campaigns: campaigns ?? known?.campaigns },
+      url: urls,
+      secret: used,
+      organization: known?.organization,
+      scope: scope ?? known?.scope,
+      campaigns: campaigns ?? known?.campaigns,
     })
   },
 

@@ -88,9 +88,9 @@ const userRow = (user: User): UserRow => {
 }
 
 function itemsOf({ actions = [], quests = [], challenges = [] }: CampaignSeed): readonly ItemView[] {
-  const itemOf = (kind: ItemView['kind'], { id, name = id, xp = 0, deps = [] }: ChallengeSeed): ItemView => ({
-    ...{ id, name, kind, xp, deps },
-  })
+  const itemOf = (kind: ItemView['kind'], { id, name = id, xp = 0, deps = [] }: ChallengeSeed): ItemView => {
+    return { id, name, kind, xp, deps }
+  }
   return [
     ...actions.map((task) => ({
       ...itemOf('task', task),

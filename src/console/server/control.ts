@@ -11,7 +11,7 @@ export const CONTROL = '/control/'
 const RECORDS = {
   state: ({ service }: ActionContext) => service.exportSeed(),
   requests: ({ service }: ActionContext, after: string | null) => {
-    // Numbers of requests only grow, so the request with the number `after` need not be stored any more.
+    // Compares numbers: the request `after` may have been discarded.
     if (after !== null && !/^\d+$/.test(after)) throw new Problem('The number of a request is a whole number.', 'after')
     return service.requests.filter(({ id }) => after === null || id > Number(after))
   },

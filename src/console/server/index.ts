@@ -12,7 +12,7 @@ import { readJson } from './read-json.ts'
 export type { PageAssets } from './assets.ts'
 export { prepareSeed } from './seed.ts'
 
-export interface ConsoleOptions extends Omit<ActionContext, 'feed' | 'baseUrl'> {
+export interface ConsoleOptions extends Omit<ActionContext, 'feed'> {
   readonly page: PageAssets
   readonly setup: Setup
   /** Values of the `Host` header to allow in addition to loopback names. */
@@ -34,7 +34,8 @@ export function createConsole(options: ConsoleOptions): Console {
   /** The current response and the arrival time of its request. */
   const responding = new AsyncLocalStorage<{ readonly response: ServerResponse; readonly since: number }>()
   const feed = new Feed({
-    ...{ service, setup },
+    service,
+    setup,
     aheadMs: () => clock.now() - Date.now(),
     onResponseEnd(ended) {
       const current = responding.getStore()
@@ -42,8 +43,9 @@ export function createConsole(options: ConsoleOptions): Console {
     },
   })
 
+  const context: ActionContext = { ...options, feed }
+
   async function respond(request: IncomingMessage, response: ServerResponse, path: string, query: string) {
-    const context: ActionContext = { ...options, feed, baseUrl: loopbackBaseUrl(request) }
     if (path.startsWith(CONTROL)) return control(request, response, path.slice(CONTROL.length), query, context)
     if (path.startsWith(PATHS.actions)) return act(request, response, path.slice(PATHS.actions.length), context)
     if (request.method !== 'GET' && request.method !== 'HEAD') return plain(response, 405, 'Use GET.')
@@ -68,11 +70,6 @@ export function createConsole(options: ConsoleOptions): Console {
     },
     close: () => feed.close(),
   }
-}
-
-/** Returns the base URL of the service at the port of a request, over loopback: a container may map ports. */
-function loopbackBaseUrl({ socket: { localAddress, localPort } }: IncomingMessage): string {
-  return `http://${localAddress === '::1' ? '[::1]' : '127.0.0.1'}:${localPort}${API}v1`
 }
 
 const plain = (response: ServerResponse, status: number, text: string): void =>

@@ -29,7 +29,13 @@ export function requestView({ request, response }: Pick<RequestAnsweredEvent, 'r
   const user = firstOf(USERS)
   const searched = [method, path, operation, status ?? 'no response', reason, fault, ...Object.values(values)]
   return {
-    ...{ key: String(id), at, method, path: shorten(path), query, headers, handled },
+    key: String(id),
+    at,
+    method,
+    path: shorten(path),
+    query,
+    headers,
+    handled,
     subject: firstOf(SUBJECTS) ?? '',
     ...(user !== undefined && { user, ...(values.platform !== undefined && { platform: values.platform }) }),
     pid: values.pid ?? '',
