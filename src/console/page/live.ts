@@ -61,7 +61,10 @@ async function poll(): Promise<void> {
   try {
     const response = await fetch(`${PATHS.changes}?since=${revision}`)
     if (!response.ok) throw new Error(`status ${response.status}`)
-    apply((await response.json()) as Changes)
+    const changes = (await response.json()) as Changes
+    // Parsing many rows takes long: it and the rendering are separate tasks, so that the page responds in between.
+    await new Promise((resolve) => setTimeout(resolve))
+    apply(changes)
     isConnected.value = true
   } catch {
     isConnected.value = false
@@ -94,5 +97,6 @@ function merge<Row extends { readonly key: string }>(
     changed.delete(row.key)
     return next ?? row
   })
-  return { rows: [...[...changed.values()].reverse(), ...known].slice(0, kept), discarded }
+  const added = [...changed.values()].reverse()
+  return { rows: [...added, ...known].slice(0, kept), discarded }
 }

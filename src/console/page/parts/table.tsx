@@ -19,7 +19,7 @@ interface TableProps<Row> {
 
 const ROW_HEIGHT = 30
 /** Number of rows that are rendered above and below the visible ones. */
-const MARGIN = 12
+const MARGIN = 8
 
 /**
  * A table of any length: it renders only the rows near the visible part of the list. Narrow lists hide columns. The row of
@@ -39,7 +39,7 @@ export function Table<Row>({ class: name, columns, rows, linkTo, rowClass }: Tab
       const step = MARGIN / 2
       const first = Math.floor(above / height / step) * step - MARGIN
       const from = Math.max(0, Math.min(first, rows.length - MARGIN))
-      const to = from + Math.ceil(scroller.clientHeight / height) + 3 * MARGIN
+      const to = Math.max(0, first) + Math.ceil(scroller.clientHeight / height) + 3 * MARGIN
       setWindow((old) => (old.from === from && old.to === to && old.height === height ? old : { from, to, height }))
     }
     updateWindow()
@@ -50,9 +50,9 @@ export function Table<Row>({ class: name, columns, rows, linkTo, rowClass }: Tab
       removeEventListener('resize', updateWindow)
     }
   }, [rows.length])
-  const targets = useMemo(() => rows.map(linkTo), [rows])
-  const rememberPlace = useSteadyRow(body, targets, height)
-  const { tabStop, onKeyDown, onFocus } = useArrowKeys(body, targets, height)
+  const place = { body, height, rows, linkTo }
+  const rememberPlace = useSteadyRow(place)
+  const { tabStop, onKeyDown, onFocus } = useArrowKeys(place)
   const entries = Object.entries(columns)
   return (
     <table class={name} aria-rowcount={rows.length + 1}>
@@ -70,7 +70,7 @@ export function Table<Row>({ class: name, columns, rows, linkTo, rowClass }: Tab
         {rows.slice(from, to).map((row, offset) => {
           const index = from + offset
           const above = rows[index - 1]
-          const target = targets[index] as string
+          const target = linkTo(row)
           return (
             <tr
               key={target}
@@ -96,6 +96,16 @@ export function Table<Row>({ class: name, columns, rows, linkTo, rowClass }: Tab
   )
 }
 
+/** The rows of a table, and where they are. */
+interface Place<Row> extends Pick<TableProps<Row>, 'rows' | 'linkTo'> {
+  readonly body: { readonly current: HTMLElement | null }
+  readonly height: number
+}
+
+/** Returns the index of the row that opens an item; -1 if there is none. */
+const useIndex = <Row,>(to: string | undefined, rows: readonly Row[], linkTo: (row: Row) => string): number =>
+  useMemo(() => (to === undefined ? -1 : rows.findIndex((row) => linkTo(row) === to)), [to, rows])
+
 /** How far each key moves the focus in a table. */
 const STEPS: Readonly<Record<string, number>> = {
   ...{ ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 },
@@ -103,10 +113,12 @@ const STEPS: Readonly<Record<string, number>> = {
 }
 
 /** Moves the focus between the rows by keys. The focused row, or else the open one, is the only tab stop of the table. */
-function useArrowKeys(body: { readonly current: HTMLElement | null }, targets: readonly string[], height: number) {
+function useArrowKeys<Row>({ body, height, rows, linkTo }: Place<Row>) {
   const [current, setCurrent] = useState<string>()
   const wanted = useRef<string>(undefined)
-  const index = [current, latestItem.value].map((to) => targets.indexOf(to ?? '')).find((each) => each >= 0)
+  const focused = useIndex(current, rows, linkTo)
+  const latest = useIndex(latestItem.value, rows, linkTo)
+  const index = [focused, latest].find((each) => each >= 0)
   // A row out of sight is rendered only after the list has scrolled to it.
   useEffect(() => {
     const link = wanted.current && body.current?.querySelector<HTMLElement>(`[data-to="${CSS.escape(wanted.current)}"]`)
@@ -121,10 +133,11 @@ function useArrowKeys(body: { readonly current: HTMLElement | null }, targets: r
       const step = STEPS[event.key]
       if (step === undefined || event.metaKey || event.ctrlKey || event.altKey) return
       event.preventDefault()
-      const next = Math.max(0, Math.min((index ?? -1) + step, targets.length - 1))
-      const target = targets[next]
+      const next = Math.max(0, Math.min((index ?? -1) + step, rows.length - 1))
+      const row = rows[next]
       const scroller = body.current?.closest('.list')
-      if (target === undefined || !body.current || !scroller) return
+      if (row === undefined || !body.current || !scroller) return
+      const target = linkTo(row)
       wanted.current = target
       setCurrent(target)
       const { top, bottom } = scroller.getBoundingClientRect()
@@ -147,20 +160,17 @@ function openRow({ target, metaKey, ctrlKey, shiftKey }: MouseEvent, to: string)
  * Keeps the row of the open item, or of the item that was open last, at its place on the screen. An item that was opened by
  * its address is scrolled into view. Returns a function that remembers the place of a row that is being opened.
  */
-function useSteadyRow(
-  body: { readonly current: HTMLElement | null },
-  targets: readonly string[],
-  height: number,
-): (to: string, row: HTMLElement) => void {
+function useSteadyRow<Row>({ body, height, rows, linkTo }: Place<Row>): (to: string, row: HTMLElement) => void {
   const place = useRef<{ readonly to: string; readonly top: number }>(undefined)
   const to = latestItem.value
   const isOpen = path.value === to
-  const index = targets.indexOf(to ?? '')
+  const index = useIndex(to, rows, linkTo)
   const topOf = (element: HTMLElement) => element.getBoundingClientRect().top + index * height
   useLayoutEffect(() => {
     const scroller = body.current?.closest('.list')
+    if (!body.current || !scroller || to === undefined || index < 0) return
     // A narrow page hides the list while an item is open.
-    if (!body.current || !scroller || scroller.clientHeight === 0 || to === undefined || index < 0) return
+    if (scroller.clientHeight === 0) return
     const { top, bottom } = scroller.getBoundingClientRect()
     const now = topOf(body.current)
     const isVisible = now > top + height && now < bottom - height

@@ -37,16 +37,23 @@ const PRECISE = new Intl.DateTimeFormat('en-GB', {
   second: '2-digit',
   fractionalSecondDigits: 3,
 })
+const NUMBER = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 })
 const DAY = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' })
 const SHORT_DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
 
 export const clockTime = (ms: number): string => PRECISE.format(ms).slice(0, -4)
 export const dayOf = (ms: number): string => DAY.format(ms)
 
-/** Whether a time is on another day than the machine's, because the clock was moved. Fast: tables ask for every row. */
+/** The start and the end of the machine's day. */
+let today = { start: 0, end: 0 }
+
+/** Whether a time is on another day than the machine's, because the clock was moved. Tables ask for every row. */
 export function isOtherDay(ms: number): boolean {
-  const start = new Date().setHours(0, 0, 0, 0)
-  return ms < start || ms >= new Date(start).setDate(new Date(start).getDate() + 1)
+  if (Date.now() >= today.end) {
+    const start = new Date().setHours(0, 0, 0, 0)
+    today = { start, end: new Date(start).setDate(new Date(start).getDate() + 1) }
+  }
+  return ms < today.start || ms >= today.end
 }
 
 /** A time of day, with the day if it is not today. Very narrow tables hide the milliseconds or the seconds. */
@@ -82,8 +89,7 @@ export function duration(ms: number): string {
 }
 
 /** Formats a number with narrow spaces between thousands: 1 215. */
-export const amount = (value: number): string =>
-  value.toLocaleString('en-US', { maximumFractionDigits: 2 }).replaceAll(',', '\u202f')
+export const amount = (value: number): string => NUMBER.format(value).replaceAll(',', '\u202f')
 
 /** Formats a number with its noun: `1 task`, `2 tasks`, `2 deliveries`. */
 export const count = (value: number, noun: string): string =>

@@ -68,7 +68,7 @@ function UserTable({ campaign, find }: UserTableProps) {
   if (value.found === 0) return <Empty>{find ? 'No user matches the filter.' : 'There are no users yet.'}</Empty>
   return (
     <>
-      <Table class="users" columns={columnsOf(campaign)} rows={value.users} linkTo={linkTo} />
+      <Table class="users" columns={columnsOf(numberOf(campaign, 'task'))} rows={value.users} linkTo={linkTo} />
       {value.found > value.users.length && (
         <p class="more muted">
           The first {amount(value.users.length)} of {amount(value.found)}, by rank
@@ -80,7 +80,7 @@ function UserTable({ campaign, find }: UserTableProps) {
 
 const linkTo = ({ pid, platform, account }: UserRow): string => pathOf('users', pid, platform, account)
 
-const columnsOf = (campaign: CampaignView): Columns<UserRow> => ({
+const columnsOf = (tasks: number): Columns<UserRow> => ({
   rank: [
     'Rank',
     ({ rank, isTied }) =>
@@ -113,6 +113,6 @@ const columnsOf = (campaign: CampaignView): Columns<UserRow> => ({
     ),
   ],
   team: ['Team', ({ team }) => <Text>{team}</Text>],
-  tasks: ['Tasks', ({ completedTasks }) => `${completedTasks} of ${numberOf(campaign, 'task')}`],
+  tasks: ['Tasks', ({ completedTasks }) => `${completedTasks} of ${tasks}`],
   xp: ['XP', ({ total }) => amount(total)],
 })
