@@ -70,7 +70,9 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
       env: { CAMPAIGN_WEBHOOK_SECRET: SECRET },
     })
     const [, url = ''] = await running.until('stdout', /^(http:\S+)\/\n/)
-    const client = new CampaignClient({ baseUrl: `${url}/api/v1`, accessToken: 'any', maxRetries: 0 })
+    // Many calls at once take long on a busy machine.
+    const more = { maxRetries: 0, timeoutMs: 120_000, totalTimeoutMs: 120_000 }
+    const client = new CampaignClient({ baseUrl: `${url}/api/v1`, accessToken: 'any', ...more })
     const stop = async () => {
       running.kill('SIGTERM')
       await running.ended
@@ -78,9 +80,9 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     return { url, client, stop }
   }
 
-  /** Waits until the endpoint has received a number of messages. Returns the messages. */
+  /** Waits until the endpoint has received a number of messages; more after a retry. Returns the messages. */
   async function messagesReceived(number: number) {
-    await expect.poll(() => endpoint.messages.length).toBe(number)
+    await expect.poll(() => endpoint.messages.length).toBeGreaterThanOrEqual(number)
     return endpoint.messages
   }
 
@@ -185,6 +187,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     expect(verifyWebhook(SECRET, message?.body ?? '', message?.signature)).toBe(true)
     await form.getByText(`Sent to ${hook}`).waitFor()
     await page.getByRole('link', { name: /action_completed to .*, delivered/ }).waitFor()
+    await form.locator('a[href^="/webhooks/deliveries/test-"]').waitFor()
     await form.getByRole('textbox', { name: 'User ID' }).fill('nobody')
     await form.getByRole('button', { name: 'Test' }).click()
     await form.locator('.field').getByText('There is no user "nobody"').waitFor()
@@ -295,6 +298,9 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     await page.getByRole('link', { name: /action_completed/ }).waitFor()
     const [message] = await messagesReceived(1)
     expect(verifyWebhook(SECRET, message?.body ?? '', message?.signature)).toBe(true)
+    await page.getByRole('link', { name: 'Open the message' }).click()
+    await page.waitForURL(/\/webhooks\/deliveries\//)
+    await heading(page, 'action_completed').waitFor()
     await page.getByRole('button', { name: 'Remove mine' }).click()
     await page.getByRole('button', { name: 'Keep it' }).click()
     await page.getByRole('button', { name: 'Remove mine' }).click()
@@ -737,7 +743,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
         if (sent !== 1500) continue
         endpoint.status = 500
         await award(3000)
-        await expect.poll(() => endpoint.messages.length).toBe(sent + 51)
+        await expect.poll(() => endpoint.messages.some(({ body }) => body.includes('"3000"'))).toBe(true)
         endpoint.status = 200
       }
       await control(url, 'advance', { ms: 5000 })

@@ -6,6 +6,7 @@ import { Navigation } from './navigation.tsx'
 import { hasUnsentText } from './parts/form.tsx'
 import { Help, openHelp } from './parts/help.tsx'
 import { Link } from './parts/link.tsx'
+import { Empty, Panel } from './parts/panel.tsx'
 import { clockTime, Text } from './parts/text.tsx'
 import { itemTitle, latestItem, openItem, parameter, path, segments } from './route.ts'
 import { CallMethod, RepeatCall } from './sections/call-method.tsx'
@@ -119,9 +120,11 @@ function Section() {
       return (
         <ListAndItem
           list={
-            <p class="empty">
-              There is nothing at <Text>{path.value}</Text>. <Link to="/requests">Back to the requests</Link>
-            </p>
+            <Panel title="Not found">
+              <Empty>
+                There is nothing at <Text>{path.value}</Text>. <Link to="/requests">Back to the requests</Link>
+              </Empty>
+            </Panel>
           }
         />
       )

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { perform, run, useAction } from '../actions.ts'
 import type { LiveList } from '../live.ts'
-import { openItem, parameter, setParameter } from '../route.ts'
+import { openItem, parameter, segments, setParameter } from '../route.ts'
 import { isFound, parseSearch, type Searched } from '../search.ts'
 import { ConfirmButton } from './confirm-button.tsx'
 import { Empty, Panel } from './panel.tsx'
@@ -22,8 +22,6 @@ interface FilteredPanelProps<Row> {
   readonly list: LiveList<Row>
   /** Returns the parts of a row that a search looks at. */
   readonly searched: (row: Row) => Omit<Searched, 'key'>
-  /** Returns the path of the item that a row opens. */
-  readonly linkTo: (row: Row) => string
   readonly chips: readonly Chip<Row>[]
   /** Shown when the list has no rows. */
   readonly empty: string
@@ -33,25 +31,27 @@ interface FilteredPanelProps<Row> {
 
 /** A list with filters, which are kept in the address. The row of the open item is always shown. */
 export function FilteredPanel<Row extends { readonly key: string }>(props: FilteredPanelProps<Row>) {
-  const { title, name, noun, label, list, searched, linkTo, chips, empty, children } = props
+  const { title, name, noun, label, list, searched, chips, empty, children } = props
   const find = parameter('find')
   const search = useMemo(() => parseSearch(find), [find])
   const { words } = search
   const { value } = useAction('findInBodies', words.length > 0 ? { list: name, words } : undefined, list)
   const inBodies = useMemo(() => new Map(value?.map(({ word, keys }) => [word, new Set(keys)])), [value])
   const found = useMemo(
-    () => list.rows.filter((row) => isFound({ key: row.key, ...searched(row) }, search, inBodies)),
+    () =>
+      find === ''
+        ? list.rows
+        : list.rows.filter((row) => isFound({ key: row.key, ...searched(row) }, search, inBodies)),
     [list, search, inBodies],
   )
   const all: Chip<Row> = ['', 'All', () => true]
   const chosen = chips.find(([value]) => value === parameter('show')) ?? all
   const numbers = useMemo(() => [all, ...chips].map(([, , matches]) => found.filter(matches).length), [found])
   const matching = useMemo(() => new Set(found.filter(chosen[2])), [found, chosen[0]])
-  const open = openItem.value
-  const shown = useMemo(
-    () => list.rows.filter((row) => matching.has(row) || (open !== undefined && linkTo(row) === open)),
-    [list, matching, open],
-  )
+  // Only a row that the filter hides changes the list when it is opened.
+  const openKey = segments.value.at(-1)
+  const hidden = list.rows.find((row) => row.key === openKey && !matching.has(row))
+  const shown = useMemo(() => list.rows.filter((row) => matching.has(row) || row === hidden), [list, matching, hidden])
   const compared = openItem.value === undefined && list.rows.find(({ key }) => key === parameter('compare'))
   const filters = (
     <>

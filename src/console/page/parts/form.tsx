@@ -9,13 +9,15 @@ const ProblemContext = createContext<Problem | undefined>(undefined)
 interface FormProps<Name extends string> {
   readonly label: string
   readonly class?: string
+  /** Text of the button at the end; absent for a form with a button of its own. */
+  readonly submit?: string
   /** Performs the action with the values of the fields. The form shows an error at its field or at the end. */
   readonly onSubmit: (values: Readonly<Record<Name, string>>) => Promise<unknown>
   readonly children: ComponentChildren
 }
 
 /** A form whose fields keep their values after the action. */
-export function Form<Name extends string>({ label, onSubmit, children, ...rest }: FormProps<Name>) {
+export function Form<Name extends string>({ label, submit: button, onSubmit, children, ...rest }: FormProps<Name>) {
   const form = useRef<HTMLFormElement>(null)
   const [problem, setProblem] = useState<Problem>()
   const submit = async (event: Event) => {
@@ -34,6 +36,13 @@ export function Form<Name extends string>({ label, onSubmit, children, ...rest }
   return (
     <form {...rest} ref={form} aria-label={label} noValidate onSubmit={submit}>
       <ProblemContext.Provider value={problem}>{children}</ProblemContext.Provider>
+      {button !== undefined && (
+        <div class="buttons">
+          <button type="submit" class="primary">
+            {button}
+          </button>
+        </div>
+      )}
       {problem && problem.field === undefined && (
         <p class="callout" role="alert">
           <Text>{problem.message}</Text>
@@ -77,7 +86,8 @@ function Field({ name, label, hint, control }: FieldProps & { control: (props: C
     <div class="field">
       <label for={id}>{label}</label>
       {control({
-        ...{ id, name },
+        id,
+        name,
         ...(isDescribed && { 'aria-describedby': `${id}-notes` }),
         ...(error !== undefined && { 'aria-invalid': true }),
       })}

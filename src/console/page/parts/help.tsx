@@ -6,7 +6,7 @@ const SEARCH = [
   ['status:500', 'responses with this status; also status:5xx and status:none'],
   ['user:ada', 'calls and messages about a user'],
   ['operation:rewardWallet', 'calls of a method, or messages of a type'],
-  ['is:failed', 'calls without success; deliveries of which an attempt failed'],
+  ['is:failed', 'calls without success; deliveries with a failed attempt'],
   ['is:retried', 'calls and deliveries with more than one attempt'],
 ] as const
 
@@ -33,7 +33,12 @@ export function Help() {
   const title = useId()
   return (
     <dialog id={ID} class="help" aria-labelledby={title}>
-      <h2 id={title}>Search and keys</h2>
+      <form method="dialog" class="panel-head">
+        <h2 id={title}>Search and keys</h2>
+        <button type="submit" class="small">
+          Close
+        </button>
+      </form>
       {[SEARCH, KEYS].map((lines) => (
         <dl class="facts" key={lines[0][0]}>
           {lines.map(([words, effect]) => (
@@ -46,9 +51,6 @@ export function Help() {
           ))}
         </dl>
       ))}
-      <form method="dialog" class="buttons">
-        <button type="submit">Close</button>
-      </form>
     </dialog>
   )
 }

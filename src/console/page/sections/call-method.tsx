@@ -53,7 +53,7 @@ function CallForm({ title, methods, first, given }: CallFormProps) {
   }
   return (
     <Item title={title} back="/requests">
-      <Form class="form" label={title} onSubmit={send}>
+      <Form class="form" label={title} submit="Send" onSubmit={send}>
         <SelectField
           name="method"
           label="Method"
@@ -71,11 +71,6 @@ function CallForm({ title, methods, first, given }: CallFormProps) {
           The console sends the call over HTTP, without retries, with a token that the service accepts. The request then
           shows the same call as curl and TypeScript.
         </p>
-        <div class="buttons">
-          <button type="submit" class="primary">
-            Send
-          </button>
-        </div>
       </Form>
     </Item>
   )

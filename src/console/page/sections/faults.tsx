@@ -83,7 +83,9 @@ function FaultForm() {
   const isDelayed = kind === 'delay' || kind === 'drip'
   const add = async ({ times, status, delayMs, field, type }: Values) => {
     await perform('addFault', {
-      ...{ on, kind, times: times === '' ? null : Number(times) },
+      on,
+      kind,
+      times: times === '' ? null : Number(times),
       // JSON has no NaN: the server gets `null` from an empty field and refuses it.
       ...(kind === 'status' && { status: Number.parseFloat(status) }),
       ...(isDelayed && { delayMs: Number.parseFloat(delayMs) }),

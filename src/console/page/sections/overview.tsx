@@ -1,15 +1,13 @@
 import { computed } from '@preact/signals'
-import type { DeliveryRow, RequestRow } from '../../protocol.ts'
+import type { RequestRow } from '../../protocol.ts'
 import { deliveries, requests, serviceTime } from '../live.ts'
-import { Badge, StatusBadge } from '../parts/badge.tsx'
-import { Line } from '../parts/lines.tsx'
 import { Link } from '../parts/link.tsx'
 import { Empty, Panel } from '../parts/panel.tsx'
 import { amount, OneLine } from '../parts/text.tsx'
 import { callPath } from './call-method.tsx'
 import { DueLines, due } from './clock.tsx'
-import { hasFailed as isFailedCall, linkTo as requestLink, titleOf } from './requests.tsx'
-import { linkTo as deliveryLink, hasFailed as isFailedDelivery, StateBadge } from './webhooks/deliveries.tsx'
+import { hasFailed as isFailedCall, RequestLine } from './requests.tsx'
+import { DeliveryLine, hasFailed as isFailedDelivery } from './webhooks/deliveries.tsx'
 
 const RECENT_MS = 10 * 60_000
 const MAX_LINES = 8
@@ -76,7 +74,7 @@ function Failures() {
           'call' in each ? (
             <CallLine key={each.call.key} row={each.call} />
           ) : (
-            <MessageLine key={each.message.key} row={each.message} />
+            <DeliveryLine key={each.message.key} row={each.message} />
           ),
         )}
       </ol>
@@ -87,18 +85,9 @@ function Failures() {
 }
 
 const CallLine = ({ row }: { row: RequestRow }) => (
-  <Line
-    badge={row.isFromConsole ? <Badge tone="good">done</Badge> : <StatusBadge status={row.status} />}
-    {...{ to: requestLink(row), name: titleOf(row), at: row.at }}
-  >
+  <RequestLine row={row}>
     <OneLine class="grow muted">{row.reason ?? row.subject}</OneLine>
-  </Line>
-)
-
-const MessageLine = ({ row }: { row: DeliveryRow }) => (
-  <Line badge={<StateBadge row={row} />} {...{ to: deliveryLink(row), name: row.type, at: row.at }}>
-    <OneLine class="grow muted path">{row.url}</OneLine>
-  </Line>
+  </RequestLine>
 )
 
 /** A link to the rest of a list; nothing without a rest. */

@@ -69,7 +69,10 @@ export function Request({ requestKey: key }: { requestKey: string }) {
             <Line
               key={each.key}
               badge={<StatusBadge status={each.status} />}
-              {...{ to: linkTo(each), name: `Attempt ${each.attempt ?? 1}`, at: each.at, keepsFilters: true }}
+              to={linkTo(each)}
+              name={`Attempt ${each.attempt ?? 1}`}
+              at={each.at}
+              keepsFilters
             />
           ))}
         </Lines>

@@ -1,10 +1,12 @@
 import { computed } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { FAULT_KINDS } from '../../fault-kinds.ts'
 import type { RequestRow } from '../../protocol.ts'
 import { requests } from '../live.ts'
 import { Badge, StatusBadge } from '../parts/badge.tsx'
 import { type Chip, FilteredPanel } from '../parts/filtered-panel.tsx'
+import { Line } from '../parts/lines.tsx'
 import { Link } from '../parts/link.tsx'
 import { type Columns, Table } from '../parts/table.tsx'
 import { isOtherDay, Name, Text, Time } from '../parts/text.tsx'
@@ -35,7 +37,6 @@ export const Requests = () => (
     label="Search requests"
     list={requests.value}
     searched={searched}
-    linkTo={linkTo}
     chips={CHIPS}
     empty="No requests yet. Calls from your code appear here."
   >
@@ -46,6 +47,10 @@ export const Requests = () => (
 /** Whether a call of your code had no success. */
 export const hasFailed = ({ status, isFromConsole }: RequestRow): boolean =>
   !isFromConsole && (status === undefined || status >= 400)
+
+/** The status of a call. An action of the page is always done. */
+const ResultBadge = ({ row: { status, isFromConsole } }: { row: RequestRow }) =>
+  isFromConsole ? <Badge tone="good">done</Badge> : <StatusBadge status={status} />
 
 /** The keys of the calls that were sent again. */
 const retried = computed(() => new Set(requests.value.rows.flatMap(({ firstKey }) => firstKey ?? [])))
@@ -61,10 +66,7 @@ const searched = (row: RequestRow) => ({
 
 const COLUMNS: Columns<RequestRow> = {
   at: ['Time', ({ at }) => <Time ms={at} />],
-  status: [
-    'Status',
-    ({ status, isFromConsole }) => (isFromConsole ? <Badge tone="good">done</Badge> : <StatusBadge status={status} />),
-  ],
+  status: ['Status', (row) => <ResultBadge row={row} />],
   operation: [
     'Operation',
     (row) => (
@@ -80,7 +82,11 @@ const COLUMNS: Columns<RequestRow> = {
     'Subject',
     ({ subject, user, platform, pid }) => (
       <span title={subject}>
-        {user === undefined ? subject !== '' && <Name>{subject}</Name> : <UserLink {...{ user, platform, pid }} />}
+        {user === undefined ? (
+          subject !== '' && <Name>{subject}</Name>
+        ) : (
+          <UserLink user={user} platform={platform} pid={pid} />
+        )}
         {pid !== '' && (
           <span class="muted pid">
             {subject !== '' && ' · '}
@@ -116,6 +122,13 @@ const COLUMNS: Columns<RequestRow> = {
 export const titleOf = ({ operation, method, path }: RequestRow): string => operation ?? `${method} ${path}`
 
 export const linkTo = ({ key }: RequestRow): string => pathOf('requests', key)
+
+/** A link to a request. The children stand at its end. */
+export const RequestLine = ({ row, children }: { row: RequestRow; children: ComponentChildren }) => (
+  <Line badge={<ResultBadge row={row} />} to={linkTo(row)} name={titleOf(row)} at={row.at}>
+    {children}
+  </Line>
+)
 
 const callOf = ({ key, firstKey }: RequestRow): string => firstKey ?? key
 

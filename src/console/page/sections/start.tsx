@@ -3,6 +3,7 @@ import { requests, service } from '../live.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { Code } from '../parts/json.tsx'
 import { Link } from '../parts/link.tsx'
+import { Panel } from '../parts/panel.tsx'
 import { baseUrl } from '../route.ts'
 import { callPath } from './call-method.tsx'
 
@@ -23,30 +24,26 @@ export function Start() {
     `console.log(await client.getUserProgress({ account: 'ada', platform: 'discord', pid: '${pid}' }))`,
   ].join('\n')
   return (
-    <section class="panel start" aria-labelledby="start">
-      <header class="panel-head">
-        <h2 id="start">Make your first call</h2>
-        <div class="tools">
-          <CopyButton text={lines} label="Copy the three lines" />
-        </div>
-      </header>
-      <p>
-        Save these lines as <code>try.mjs</code> in a project with <code>campaign-client</code> installed:
-      </p>
-      <Code>{lines}</Code>
-      <p>Run them:</p>
-      <Code>node try.mjs</Code>
-      <p class="muted">
-        {service.value.acceptsAnyToken
-          ? 'Any token works.'
-          : 'The service accepts only the tokens that dev was started with: put one in place of dev.'}{' '}
-        {hasCalls.value ? 'Your calls are arriving.' : 'This panel stays here until the first call arrives.'}
-      </p>
-      <p class="muted">
-        Without code: <Link to={callPath()}>try a call</Link> in a form.
-      </p>
-      <p class="muted">For the command and your own scripts, in a shell:</p>
-      <Code>{`export CAMPAIGN_BASE_URL=${baseUrl} CAMPAIGN_ACCESS_TOKEN=dev`}</Code>
-    </section>
+    <div class="start">
+      <Panel title="Make your first call" tools={<CopyButton text={lines} label="Copy the three lines" />}>
+        <p>
+          Save these lines as <code>try.mjs</code> in a project with <code>campaign-client</code> installed:
+        </p>
+        <Code>{lines}</Code>
+        <p>Run them:</p>
+        <Code>node try.mjs</Code>
+        <p class="muted">
+          {service.value.acceptsAnyToken
+            ? 'Any token works.'
+            : 'The service accepts only the tokens that dev was started with: put one in place of dev.'}{' '}
+          {hasCalls.value ? 'Your calls are arriving.' : 'This panel stays here until the first call arrives.'}
+        </p>
+        <p class="muted">
+          Without code: <Link to={callPath()}>try a call</Link> in a form.
+        </p>
+        <p class="muted">For the command and your own scripts, in a shell:</p>
+        <Code>{`export CAMPAIGN_BASE_URL=${baseUrl} CAMPAIGN_ACCESS_TOKEN=dev`}</Code>
+      </Panel>
+    </div>
   )
 }

@@ -2,10 +2,10 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { DeliveryRow, ProgressView, UserView } from '../../protocol.ts'
 import { deliveries, requests } from '../live.ts'
-import { Badge, StatusBadge } from '../parts/badge.tsx'
-import { Line, Lines } from '../parts/lines.tsx'
+import { Badge } from '../parts/badge.tsx'
+import { Lines } from '../parts/lines.tsx'
 import { amount, OneLine, Text, Time } from '../parts/text.tsx'
-import { linkTo, titleOf } from './requests.tsx'
+import { RequestLine } from './requests.tsx'
 import { DeliveryLine } from './webhooks/deliveries.tsx'
 
 const SHOWN = 12
@@ -49,22 +49,22 @@ function happeningsOf(user: UserView): readonly Happening[] {
   for (const row of deliveries.value.rows.filter(isAbout)) messages.set(row.id, [...(messages.get(row.id) ?? []), row])
   return [
     ...[...messages.values()].map((rows) => ({
-      ...{ at: rows.at(-1)?.at ?? 0, order: 1 },
+      at: rows.at(-1)?.at ?? 0,
+      order: 1,
       line: rows.map((row) => <DeliveryLine key={row.key} row={row} />),
     })),
     ...user.progress.map((progress) => ({
-      ...{ at: progress.at, order: 2, line: <Progress key={progress.key} progress={progress} /> },
+      at: progress.at,
+      order: 2,
+      line: <Progress key={progress.key} progress={progress} />,
     })),
     ...requests.value.rows.filter(isAbout).map((row) => ({
-      ...{ at: row.at, order: 0 },
+      at: row.at,
+      order: 0,
       line: (
-        <Line
-          key={`request-${row.key}`}
-          badge={row.isFromConsole ? <Badge>console</Badge> : <StatusBadge status={row.status} />}
-          {...{ to: linkTo(row), name: titleOf(row), at: row.at }}
-        >
+        <RequestLine key={`request-${row.key}`} row={row}>
           {row.reason && <OneLine class="grow needs">{row.reason}</OneLine>}
-        </Line>
+        </RequestLine>
       ),
     })),
   ].sort((one, other) => other.at - one.at || other.order - one.order)

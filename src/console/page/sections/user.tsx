@@ -21,7 +21,7 @@ interface UserProps {
 /** A user with their progress, and buttons that complete tasks. */
 export function User(props: UserProps) {
   const { value: user, error } = useAction('readUser', props, service.value)
-  // The button of a completed task goes once the user has been read again.
+  // The new state of the user has no button for a completed task, and the button may have had the focus.
   useEffect(keepFocus, [user])
   // A link may know only a part of the user's address.
   useEffect(() => {

@@ -20,7 +20,7 @@ const STATE_TONES = {
   dropped: 'plain',
 } as const
 
-/** Identifies a message to a URL, whatever number of deliveries it has. */
+/** Identifies a message to a URL: the same for each of its deliveries. */
 const messageOf = ({ id, hook_id, url }: DeliveryRow): string => JSON.stringify([id, hook_id, url])
 
 /** The latest delivery of each message to each URL. */
@@ -64,7 +64,6 @@ export const Deliveries = () => (
     label="Search deliveries"
     list={deliveries.value}
     searched={searched}
-    linkTo={linkTo}
     chips={CHIPS}
     empty="No message has been sent yet."
   >
@@ -90,7 +89,7 @@ const ofMessage =
   (cell: (row: DeliveryRow) => ComponentChildren) => (row: DeliveryRow, above: DeliveryRow | undefined) =>
     isSameMessage(row, above) ? <Hidden>{cell(row)}</Hidden> : cell(row)
 
-export const linkTo = ({ key }: DeliveryRow): string => pathOf('webhooks', 'deliveries', key)
+export const linkTo = ({ key }: Pick<DeliveryRow, 'key'>): string => pathOf('webhooks', 'deliveries', key)
 
 const labelOf = (row: DeliveryRow): string =>
   `${row.type} to ${row.url}, ${stateOf(row)}${row.failures > 0 ? ` after ${count(row.failures, 'failure')}` : ''}`
@@ -144,11 +143,11 @@ export function DeliveryTable({ rows }: { rows: readonly DeliveryRow[] }) {
   const urls = [...new Set(rows.map(({ url }) => url))].map((url) => new URL(url))
   const hosts = new Set(urls.map(({ host }) => host))
   const paths = new Set(urls.map(({ pathname, search }) => pathname + search))
-  const differing = hosts.size === 1 && paths.size > 1 ? 'by-path' : hosts.size > 1 && paths.size > 1 ? '' : 'by-host'
+  const shownPart = paths.size === 1 ? 'by-host' : hosts.size === 1 ? 'by-path' : ''
   const dated = rows.some(({ at }) => isOtherDay(at)) ? 'dated' : ''
   return (
     <Table
-      class={`deliveries ${differing} ${dated}`}
+      class={`deliveries ${shownPart} ${dated}`}
       columns={COLUMNS}
       rows={rows}
       linkTo={linkTo}
@@ -177,7 +176,7 @@ interface DeliveryLineProps {
 
 /** A link to a delivery. */
 export const DeliveryLine = ({ row, keepsFilters = false }: DeliveryLineProps) => (
-  <Line badge={<StateBadge row={row} />} {...{ to: linkTo(row), name: row.type, at: row.at, keepsFilters }}>
+  <Line badge={<StateBadge row={row} />} to={linkTo(row)} name={row.type} at={row.at} keepsFilters={keepsFilters}>
     <OneLine class="grow muted path">{row.url.replace(/^https?:\/\//, '')}</OneLine>
   </Line>
 )

@@ -6,6 +6,7 @@ import { Form, TextField } from '../../parts/form.tsx'
 import { AbsentItem, Item } from '../../parts/panel.tsx'
 import { count } from '../../parts/text.tsx'
 import { go, pathOf } from '../../route.ts'
+import { linkTo } from './deliveries.tsx'
 
 const TITLE = 'Edit and send'
 
@@ -33,11 +34,11 @@ export function EditMessage({ deliveryKey: key }: { deliveryKey: string }) {
       throw new Problem('No webhook takes this message: check its scope and campaign.', 'payload')
     await refresh()
     notify(`The message was signed and sent to ${count(deliveries.length, 'URL')}.`)
-    go(pathOf('webhooks', 'deliveries', first))
+    go(linkTo({ key: first }))
   }
   return (
     <Item title={TITLE} back="/webhooks">
-      <Form class="form" label={TITLE} onSubmit={send}>
+      <Form class="form" label={TITLE} submit="Sign and send" onSubmit={send}>
         <TextField
           name="payload"
           label="Payload"
@@ -49,11 +50,6 @@ export function EditMessage({ deliveryKey: key }: { deliveryKey: string }) {
           <input type="checkbox" name="newId" defaultChecked /> New message ID
         </label>
         <p class="hint">With the same ID, a receiver that handled the message must not handle it again.</p>
-        <div class="buttons">
-          <button type="submit" class="primary">
-            Sign and send
-          </button>
-        </div>
       </Form>
     </Item>
   )

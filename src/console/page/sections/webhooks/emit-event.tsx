@@ -4,6 +4,7 @@ import { refresh, service } from '../../live.ts'
 import { Form, SelectField, TextField } from '../../parts/form.tsx'
 import { Empty, Item } from '../../parts/panel.tsx'
 import { count } from '../../parts/text.tsx'
+import { linkTo } from './deliveries.tsx'
 
 const KINDS = ['action_completed', 'quest_completed'] as const
 
@@ -20,8 +21,12 @@ export function EmitEvent() {
     const id = kind === 'action_completed' ? { aid: item } : { cid: item }
     const { deliveries } = await perform('emit', { kind, pid: campaign?.pid, account, ...id })
     await refresh()
-    const sent = `The event was sent to ${count(deliveries.length, 'URL')}.`
-    notify(deliveries.length > 0 ? sent : 'No webhook accepts this event.')
+    const [key] = deliveries
+    if (key === undefined) notify('No webhook accepts this event.')
+    else {
+      const next = { label: 'Open the message', to: linkTo({ key }) }
+      notify(`The event was sent to ${count(deliveries.length, 'URL')}.`, { next })
+    }
   }
   return (
     <Item title="Send an event" back="/webhooks">

@@ -2,12 +2,14 @@ import type { TestWebhookResult } from 'campaign-client/testing'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { perform } from '../../actions.ts'
-import { refresh, service } from '../../live.ts'
+import { deliveries, refresh, service } from '../../live.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { Form, SelectField, TextField } from '../../parts/form.tsx'
 import { Json } from '../../parts/json.tsx'
+import { Link } from '../../parts/link.tsx'
 import { Item } from '../../parts/panel.tsx'
 import { Text } from '../../parts/text.tsx'
+import { linkTo } from './deliveries.tsx'
 
 /** The Test tool of the admin panel: sends a simulated `user_activity` to one URL, once. */
 export function TestWebhook({ hookId }: { hookId: string | undefined }) {
@@ -61,11 +63,20 @@ export function TestWebhook({ hookId }: { hookId: string | undefined }) {
 
 function Result({ url, result: { Payload, Success, Status, Data } }: { url: string; result: TestWebhookResult }) {
   const payload = useId()
+  const message = JSON.parse(Payload)
+  const delivery = deliveries.value.rows.find(({ id }) => id === message.id)
   return (
     <div class="result" aria-live="polite">
       <p class="hint">
         Sent to <Text>{url}</Text>
       </p>
+      {delivery && (
+        <p class="hint">
+          <Link to={linkTo(delivery)} keepsFilters>
+            Open the message
+          </Link>
+        </p>
+      )}
       <div class="outcome">
         <Output label="Success" tone={Success ? 'good' : 'bad'}>
           {String(Success)}
@@ -80,7 +91,7 @@ function Result({ url, result: { Payload, Success, Status, Data } }: { url: stri
         <CopyButton text={Payload} label="Copy the exact bytes" />
       </div>
       <output id={payload} class="block">
-        <Json value={JSON.parse(Payload)} />
+        <Json value={message} />
       </output>
     </div>
   )

@@ -36,7 +36,9 @@ function Fields({ known }: { known: WebhookRecord | undefined }) {
     await perform('saveWebhook', {
       ...(known ? { hook_id: known.hook_id } : newId && { hook_id: newId }),
       ...(unsigned ? { secret: '' } : secret && { secret }),
-      ...{ urls: wordsOf(urls), scope, campaigns: wordsOf(campaigns) },
+      urls: wordsOf(urls),
+      scope,
+      campaigns: wordsOf(campaigns),
     })
     await refresh()
     notify(
@@ -47,7 +49,7 @@ function Fields({ known }: { known: WebhookRecord | undefined }) {
     go(`/webhooks${filterQuery.value}`)
   }
   return (
-    <Form class="form" label="Webhook" onSubmit={save}>
+    <Form class="form" label="Webhook" submit={known ? 'Save' : 'Add'} onSubmit={save}>
       <TextField
         name="urls"
         label="URL"
@@ -70,11 +72,6 @@ function Fields({ known }: { known: WebhookRecord | undefined }) {
         hint="Campaign IDs, separated by commas. Leave it empty for all."
       />
       {!known && <TextField name="hook_id" label="Hook ID" hint="Leave it empty to get a generated ID." />}
-      <div class="buttons">
-        <button type="submit" class="primary">
-          {known ? 'Save' : 'Add'}
-        </button>
-      </div>
     </Form>
   )
 }
