@@ -32,7 +32,7 @@ import { patternsOf, queryOf, type Secrets } from './redact.ts'
 import { type PreparedRequest, prepareRequest } from './request.ts'
 import { decodeResponse, isDataIncomplete } from './response.ts'
 import { tracingHeaders } from './response-errors.ts'
-import { mayHaveBeenApplied, mayRetry, pauseDelay, retryDelay, TOO_MANY_REQUESTS } from './retry.ts'
+import { backoffMs, JITTER, mayHaveBeenApplied, mayRetry, TOO_MANY_REQUESTS } from './retry.ts'
 import type { AccessTokens } from './tokens.ts'
 
 /** Shared by every call of a client. */
@@ -255,11 +255,12 @@ export class Call<Name extends OperationName> {
     this.#mayBeApplied ||= mayHaveBeenApplied(failure)
     const error = this.#withOutcome(failure.error)
     const { retryDelayMs } = settings
-    const backoff = retryDelayMs && (() => retryDelayMs(this.#attemptNumber, error))
+    const backoff = (nth: number, jitter: number): number =>
+      backoffMs(nth, jitter, () => retryDelayMs?.(this.#attemptNumber, error))
 
     const isLimited = failure.status === TOO_MANY_REQUESTS
     if (this.#slot !== undefined && isLimited) {
-      limiter.record429(this.#slot, failure.retryAfterMs, (nth) => pauseDelay(nth, backoff))
+      limiter.record429(this.#slot, failure.retryAfterMs, (nth) => backoff(nth, JITTER.ofPause))
     } else if (this.#slot !== undefined && (failure.kind === 'refused' || failure.kind === 'not_understood')) {
       limiter.recordResponse(this.#slot)
     }
@@ -273,7 +274,7 @@ export class Call<Name extends OperationName> {
       ? 0
       : isLimited
         ? limiter.pauseLeft(settings.accessToken)
-        : (failure.retryAfterMs ?? retryDelay(this.#attemptNumber, backoff))
+        : (failure.retryAfterMs ?? backoff(this.#attemptNumber, JITTER.ofRetry))
     if (this.#timeLeft() - delayMs < this.#minTimeLeft()) {
       throw this.#withOutcome(noTimeToRetry(this.#operation, totalTimeoutMs, delayMs, failure))
     }

@@ -24,34 +24,26 @@ export function mayRetry({ kind, status, retryAfterMs, isFinal }: Failure, rule:
 }
 
 /**
- * Returns the wait before a retry in milliseconds: the caller's backoff, else exponential backoff with full jitter.
- *
- * @param nth - 1 for the first retry
+ * The largest share of a backoff that jitter may remove. A pause keeps half: a retry that comes too early gets another 429, and
+ * uses up one of `maxRetries`.
  */
-export const retryDelay = (nth: number, customBackoff = noBackoff): number =>
-  customDelay(customBackoff) ?? Math.random() * maxBackoff(nth)
+export const JITTER = { ofRetry: 1, ofPause: 0.5 } as const
 
 /**
- * Returns the pause after a 429 without `Retry-After` in milliseconds: the caller's backoff, else exponential backoff. Jitter
- * shortens the backoff by at most half: a retry that comes too early gets another 429, and uses up one of `maxRetries`.
+ * Returns the backoff before a retry, or the pause after a 429 without `Retry-After`, in milliseconds: the caller's, else
+ * exponential backoff with jitter.
  *
- * @param nth - 1 for the first pause
+ * @param nth - 1 for the first retry or pause
+ * @param retryDelayMs - the caller's option; ignored if it throws or returns no usable number
  */
-export const pauseDelay = (nth: number, customBackoff = noBackoff): number =>
-  customDelay(customBackoff) ?? (0.5 + Math.random() / 2) * maxBackoff(nth)
-
-const noBackoff = (): unknown => undefined
-
-const maxBackoff = (nth: number): number => Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (nth - 1))
-
-/** Returns the caller's backoff; `undefined` if it throws or returns no usable number. */
-function customDelay(backoff: () => unknown): number | undefined {
+export function backoffMs(nth: number, jitter: number, retryDelayMs?: () => unknown): number {
   let ms: unknown
   callSafely(() => {
-    ms = backoff()
+    ms = retryDelayMs?.()
     return ms
   })
-  return typeof ms === 'number' && ms >= 0 ? Math.min(ms, MAX_TIMER_MS) : undefined
+  if (typeof ms === 'number' && ms >= 0) return Math.min(ms, MAX_TIMER_MS)
+  return Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (nth - 1)) * (1 - jitter + jitter * Math.random())
 }
 
 const SECONDS = /^\d+$/

@@ -72,11 +72,11 @@ export type CampaignErrorCode =
 /** `homepage` of package.json, or `undefined`. The build replaces it. */
 declare const HOMEPAGE: string | undefined
 
-/** The page of error codes: on the site, or in the installed package as long as there is no site. */
-const PAGE = typeof HOMEPAGE === 'string' ? `${HOMEPAGE}/error-codes#` : 'docs/error-codes.md#'
+/** The page of error codes on the site, if there is a site. */
+const SITE_PAGE = typeof HOMEPAGE === 'string' ? `${HOMEPAGE}/error-codes#` : undefined
 
 /** Returns the end of a message: the URL of the code's section, or the code. A path in the package is of no use in a log. */
-export const referenceTo = (code: string): string => ` (${typeof HOMEPAGE === 'string' ? PAGE : ''}${code})`
+export const referenceTo = (code: string): string => ` (${SITE_PAGE ?? ''}${code})`
 
 /** Options of {@link CampaignError}. */
 export interface CampaignErrorInit {
@@ -144,7 +144,7 @@ export class CampaignError extends Error {
    * `'docs/error-codes.md#rate_limited'`. The message ends with the URL, or with the code if there is no site.
    */
   get docsPath(): string {
-    return PAGE + this.code
+    return (SITE_PAGE ?? 'docs/error-codes.md#') + this.code
   }
 
   /** @internal */

@@ -7,12 +7,12 @@ export type Row = readonly (string | null)[]
 /** Sends one statement with its parameters, and resolves to its rows. */
 export type Query = (text: string, ...values: (string | number | boolean)[]) => Promise<readonly Row[]>
 
-/** A database, over a pool of `pg` or the `sql` of `postgres`. */
+/** A database, over a pool of `pg` or the `sql` of `postgres`. Its functions need no `this`. */
 export interface PostgresDatabase {
   /** Runs one statement in its own transaction. */
-  query: Query
+  readonly query: Query
   /** Runs `work` in one transaction: committed when it resolves, rolled back when it rejects. */
-  transaction(work: (transaction: PostgresTransaction) => Promise<void>): Promise<void>
+  readonly transaction: (work: (transaction: PostgresTransaction) => Promise<void>) => Promise<void>
 }
 
 /** A database that does not retry: the part that depends on the client library. */
@@ -21,9 +21,9 @@ export interface PostgresDriver extends PostgresDatabase {
   hadNoEffect(error: unknown): boolean
 }
 
-/** An open transaction. */
+/** An open transaction. Its methods need `this`: call them on the transaction. */
 export interface PostgresTransaction {
-  query: Query
+  query(...statement: Parameters<Query>): ReturnType<Query>
   /**
    * Calls `apply` with the client of the transaction. The client cannot be used after `apply` has ended.
    *
@@ -48,7 +48,7 @@ export interface PostgresOptions {
 const READ_ONLY = '25006'
 
 /** Whether the server refused to write, usually because it has become a replica. */
-export const isReadOnly = (error: unknown): boolean => codeOf(error) === READ_ONLY
+export const isReadOnly = (error: unknown): boolean => sqlStateOf(error) === READ_ONLY
 
 /**
  * Ends the session on a replica. Closing the connection is not enough: a pooler such as PgBouncer would keep the session. The
@@ -62,20 +62,20 @@ export const LEAVE_REPLICA =
 const LOST_SESSION: ReadonlySet<unknown> = new Set(['57P01', '57P02', '57P03', '08P01'])
 
 /** Whether the server or a pooler has ended the session. */
-export const isLostSession = (error: unknown): boolean => LOST_SESSION.has(codeOf(error))
+export const isLostSession = (error: unknown): boolean => LOST_SESSION.has(sqlStateOf(error))
 
 /**
  * Whether a statement that failed with this error may have been executed, or may still be. An error of the server proves that it
  * was not, unless the session was lost.
  */
 export function mayBeExecuted(error: unknown): boolean {
-  const code = codeOf(error)
+  const code = sqlStateOf(error)
   // `pg` gives a lost connection no code, `postgres` begins its codes with CONNECTION.
   return code === undefined || isLostSession(error) || /^(CONNECTION_|ECONNRESET$|EPIPE$)/.test(String(code))
 }
 
 /** Returns the SQLSTATE, or another code of an error. */
-export const codeOf = (error: unknown): unknown => (error as { code?: unknown } | null | undefined)?.code
+export const sqlStateOf = (error: unknown): unknown => (error as { code?: unknown } | null | undefined)?.code
 
 /** No response within the time limit. The outcome of the statement is unknown. */
 export class SilentConnectionError extends Error {

@@ -2,7 +2,6 @@ import { sleep, withTimeLimit } from '../shared/timers.ts'
 import { hasMethod } from '../shared/type-checks.ts'
 import { warnOnce } from '../shared/warn-once.ts'
 import {
-  codeOf,
   ENDED,
   isReadOnly,
   LEAVE_REPLICA,
@@ -12,6 +11,7 @@ import {
   type Row,
   readRows,
   SilentConnectionError,
+  sqlStateOf,
   tookTooLong,
 } from './database.ts'
 
@@ -59,7 +59,7 @@ export function postgresJsDatabase(sql: PostgresSql, options: PostgresOptions): 
     transaction: (work) => leavingReplica(new PostgresJsTransaction(options).run(sql, work)),
     // When a session is ended during a query, postgres 3.4 rejects that query with CONNECTION_CLOSED. With the error of the session
     // it rejects the first query of the next connection, before it sends that query.
-    hadNoEffect: (error) => isReadOnly(error) || codeOf(error) === ADMIN_SHUTDOWN,
+    hadNoEffect: (error) => isReadOnly(error) || sqlStateOf(error) === ADMIN_SHUTDOWN,
   }
 }
 

@@ -74,7 +74,7 @@ type OfKind<Options, Kind> = Options extends { readonly kind: infer Kinds }
     : never
   : never
 
-/** Copies options whose names depend on `kind`. Reads each option once, so that a getter can't replace a checked value. */
+/** Copies options whose names depend on `kind`, for {@link readOptionsOfKind}. Reads each option once, so that a getter can't replace a checked value. */
 export function copyOfKind<Options>(options: Options, ...rules: readonly Readonly<Record<string, object>>[]): Options {
   if (!isRecord(options)) return options
   const known = rules.flatMap(Object.values).flatMap(Object.keys)
@@ -83,16 +83,16 @@ export function copyOfKind<Options>(options: Options, ...rules: readonly Readonl
 }
 
 /**
- * Reads options whose names depend on `kind`.
+ * Checks options whose names depend on `kind`, and returns a copy with the options of that kind.
  *
+ * @param options - from {@link copyOfKind}
  * @throws ConfigurationError when the kind or another option is unknown or wrong
  */
 export function readOptionsOfKind<Options extends { readonly kind: string }>(
   where: string,
-  given: Options,
+  options: Options,
   rules: { readonly [Kind in Options['kind']]: Readonly<Record<string, OptionRule>> },
 ): Options {
-  const options = copyOfKind(given, rules)
   const mustBeKind = oneOf(...Object.keys(rules))
   const kind: Options['kind'] = options?.kind
   refuseOptions(where, issuesAt('kind', mustBeKind(kind)))

@@ -14,7 +14,7 @@ import { completeTask, missingDependencies } from './state/complete-task.ts'
 import type { EntryOptions, ServiceState } from './state/service-state.ts'
 import { type User, WALLET_PLATFORM } from './state/user-registry.ts'
 import type { TokenGrant } from './tokens.ts'
-import { isSecret, type WebhookRegistry } from './webhooks/webhook-registry.ts'
+import { isSecret, SECRET_RULE, type WebhookRegistry } from './webhooks/webhook-registry.ts'
 
 /** The second argument of every rule. */
 export interface RuleContext {
@@ -187,7 +187,7 @@ export const rules: {
 
   registerWebhook({ scope, url, secret, hook_id }, { webhooks, grant }) {
     const { organization, campaigns } = grant
-    if (secret !== undefined && !isSecret(secret)) throw badRequest('secret: must not consist of zero bytes')
+    if (secret !== undefined && !isSecret(secret)) throw badRequest(`secret: ${SECRET_RULE}`)
     const known = hook_id === undefined ? undefined : webhooks.find(hook_id)
     if (known && known.organization !== organization) {
       throw accessDenied(`the webhook "${hook_id}" belongs to another organization`)

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { AwardRow } from 'campaign-client/bulk'
-import { postgresLedger, postgresLedgerSchema } from 'campaign-client/bulk/postgres'
-import { Pool } from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { postgresLedger } from 'campaign-client/bulk/postgres'
+import type { Pool } from 'pg'
+import { beforeAll, describe, expect, test } from 'vitest'
 import {
   type AwardState,
   claimAward,
@@ -12,16 +12,16 @@ import {
 } from '../../src/bulk/ledger/award-state.ts'
 import type { Attempt, LedgerSession } from '../../src/bulk/ledger/ledger.ts'
 import { LEDGER } from '../../src/shared/ledger-key.ts'
-import type { Database } from '../databases/database.ts'
 import { postgres } from '../databases/postgres.ts'
 import { skipsWithout } from '../support/skips-without.ts'
 import { ENDS, RETRYABLE, STATES, shown } from './award-states.ts'
 import { award } from './fixtures.ts'
+import { awardTables } from './postgres-ledgers.ts'
 
 const NEW_CLAIM = { rejected: false, unconfirmed: false }
 
 describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in PostgreSQL follows the rule', () => {
-  let server: Database
+  const tables = awardTables()
   let pool: Pool
   let session: LedgerSession
   const run = randomUUID()
@@ -29,16 +29,9 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
   const newAward = () => award(awards++)
 
   beforeAll(async () => {
-    server = await postgres.start()
-    pool = new Pool({ connectionString: server.url, max: 8 })
-    pool.on('error', () => undefined)
-    await pool.query(postgresLedgerSchema())
+    pool = tables().pool
     session = await postgresLedger(pool, { run })[LEDGER].open(undefined)
     await session.claim(newAward(), NEW_CLAIM)
-  })
-  afterAll(async () => {
-    await pool?.end()
-    await server?.stop()
   })
 
   /** Replaces the record of an award. @param token - the attempt that holds the claim, if there is one */

@@ -1,10 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { CampaignClient } from 'campaign-client'
 import { type AwardRow, awardOne, rewardWallets, type SharedLedger } from 'campaign-client/bulk'
-import { postgresLedger, postgresLedgerSchema } from 'campaign-client/bulk/postgres'
-import { Pool } from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Database } from '../databases/database.ts'
+import { postgresLedger } from 'campaign-client/bulk/postgres'
+import { describe, expect, test } from 'vitest'
 import { postgres } from '../databases/postgres.ts'
 import { skipsWithout } from '../support/skips-without.ts'
 import {
@@ -22,21 +20,13 @@ import {
   THERE,
 } from './claims-and-targets.ts'
 import { setup } from './fixtures.ts'
+import { awardTables } from './postgres-ledgers.ts'
 
 describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('PostgreSQL', () => {
-  let server: Database
-  let pool: Pool
-  beforeAll(async () => {
-    server = await postgres.start()
-    pool = new Pool({ connectionString: server.url, max: 8 })
-    await pool.query(postgresLedgerSchema())
-  })
-  afterAll(async () => {
-    await pool?.end()
-    await server?.stop()
-  })
+  const tables = awardTables()
 
   const runWith = async ({ recorded, rebind }: Combination, state: State, leaseMs: number): Promise<SharedLedger> => {
+    const { pool } = tables()
     const run = randomUUID()
     await pool.query('INSERT INTO campaign_awards_runs (run, version, target) VALUES ($1, 1, $2)', [run, recorded])
     const insert = (
@@ -59,7 +49,7 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('PostgreSQL', () =
     return postgresLedger(pool, { run, rebind })
   }
   const recordedTarget = async ({ run }: SharedLedger) =>
-    (await pool.query('SELECT target FROM campaign_awards_runs WHERE run = $1', [run])).rows[0].target
+    (await tables().pool.query('SELECT target FROM campaign_awards_runs WHERE run = $1', [run])).rows[0].target
   const STATES: readonly State[] = ['new', 'live', 'expired', 'inDoubt', 'final']
   const CASES = COMBINATIONS.map((each) => [label(each), each] as const)
 
@@ -101,7 +91,7 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('PostgreSQL', () =
           const { open, check } = Reflect.get(ledger, key)
           const openThenBind = async (target: unknown) => {
             const session = await open(target)
-            await pool.query('UPDATE campaign_awards_runs SET target = $2 WHERE run = $1', [ledger.run, THERE])
+            await tables().pool.query('UPDATE campaign_awards_runs SET target = $2 WHERE run = $1', [ledger.run, THERE])
             return session
           }
           return [key, { check, open: openThenBind }]

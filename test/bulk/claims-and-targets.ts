@@ -27,10 +27,10 @@ export const COMBINATIONS: readonly Combination[] = [null, HERE, THERE].flatMap(
 export const isRefused = ({ recorded, current, rebind }: Combination): boolean =>
   recorded !== null && current !== undefined && recorded !== current && !(rebind && recorded === HERE)
 
-const nameOf = (target: string | null | undefined): string =>
+const targetName = (target: string | null | undefined): string =>
   target ? new URL(JSON.parse(target).address).hostname : 'no target'
 export const label = ({ recorded, current, rebind }: Combination): string =>
-  `recorded ${nameOf(recorded)}, client with ${nameOf(current)}${rebind ? ' and rebind' : ''}`
+  `recorded ${targetName(recorded)}, client with ${targetName(current)}${rebind ? ' and rebind' : ''}`
 
 /** The states of a row before the run, and its verdict after the service has refused its id. */
 export const ROWS = { new: 'rejected', expired: 'unconfirmed', inDoubt: 'unconfirmed', final: 'awarded' } as const

@@ -379,12 +379,12 @@ describe('a ledger is refused with its path and the reason', () => {
   })
 
   test('if its name leaves no room for the files beside it', async () => {
-    const nameOf = (length: number) => join(dirname(newPath()), 'é'.padEnd(length - 1, 'x'))
+    const pathOf = (length: number) => join(dirname(newPath()), 'é'.padEnd(length - 1, 'x'))
     for (const length of [248, 252, 255]) {
-      const run = rewardWallets(setup().client, awards(1), { ledger: fileLedger(nameOf(length)) })
+      const run = rewardWallets(setup().client, awards(1), { ledger: fileLedger(pathOf(length)) })
       await expect(run).rejects.toThrow('its name is too long: use at most 247 bytes')
     }
-    const report = await rewardWallets(setup().client, awards(1), { ledger: fileLedger(nameOf(247)) })
+    const report = await rewardWallets(setup().client, awards(1), { ledger: fileLedger(pathOf(247)) })
     expect(report.counts.awarded).toBe(1)
   })
 

@@ -18,25 +18,32 @@ export interface PostgresLedgerUnderTest {
   readonly remove: () => Promise<unknown>
 }
 
-/** Opens a database for the tests of a `describe`. @returns a function that creates a ledger */
-export function postgresLedgers(): () => PostgresLedgerUnderTest {
+/** Opens a database with the tables of awards, for the tests of a `describe`. @returns its address and a pool, in tests and hooks */
+export function awardTables(): () => { readonly url: string; readonly pool: Pool } {
   let server: Database
   let pool: Pool
   beforeAll(async () => {
     server = await postgres.start()
-    pool = new Pool({ connectionString: server.url, max: 4 })
+    pool = new Pool({ connectionString: server.url, max: 8 })
+    pool.on('error', () => undefined)
     await pool.query(postgresLedgerSchema())
   })
   afterAll(async () => {
     await pool?.end()
     await server?.stop()
   })
+  return () => ({ url: server.url, pool })
+}
 
+/** Opens a database for the tests of a `describe`. @returns a function that creates a ledger */
+export function postgresLedgers(): () => PostgresLedgerUnderTest {
+  const tables = awardTables()
   return () => {
+    const { url, pool } = tables()
     const run = randomUUID()
     const text = `SELECT id, xp, coalesce(verdict, 'indeterminate') AS verdict FROM campaign_awards WHERE run = $1`
     return {
-      task: { database: server.url, run },
+      task: { database: url, run },
       open: (options) => postgresLedger(pool, { run, ...options }),
       read: async () => (await pool.query<RecordedAward>(text, [run])).rows,
       remove: () => pool.query('DELETE FROM campaign_awards WHERE run = $1', [run]),

@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm'
 import type { RequestLimits } from 'campaign-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { RateLimiter, type Slot, TokenLimit } from '../../src/call/rate-limiter.ts'
-import { pauseDelay } from '../../src/call/retry.ts'
+import { backoffMs, JITTER } from '../../src/call/retry.ts'
 import { TIMED_OUT } from '../../src/shared/timers.ts'
 
 beforeEach(() => {
@@ -14,7 +14,7 @@ afterEach(() => {
 })
 
 const MINUTE = 60_000
-const backoff = (nth: number): number => pauseDelay(nth)
+const backoff = (nth: number): number => backoffMs(nth, JITTER.ofPause)
 /** Rejects with the result if it is not a slot. */
 async function admit(queue: RateLimiter, token: unknown = 'token', retry = 0, totalMs = MINUTE, signal?: AbortSignal) {
   const result = await queue.admit(token, { retry, attemptMs: MINUTE, totalMs, signal })

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CampaignClient } from 'campaign-client'
+import { CampaignClient, CampaignError } from 'campaign-client'
+import { fileLedger, rewardWallets } from 'campaign-client/bulk'
 import { describe, expect, test } from 'vitest'
 import { listOf, type Setting, setUp, wallet } from './award/set-up.ts'
 import { jsonOf, run } from './command.ts'
@@ -75,6 +76,21 @@ describe('lists awards', () => {
     const row = { id: 'r1', address: wallet(1), pid: 'demo', xp: 0.1, verdict: 'rejected', at: expect.any(String) }
     const json = jsonOf(await setting.ledger(['--id', 'r1', '--json'], {}))
     expect(json.rows).toEqual([{ ...row, reason: expect.stringContaining('400') }])
+  })
+
+  test('with their reasons as they were recorded, without a code at the end', async () => {
+    const { folder, ledger } = await recorded()
+    const [rejected] = jsonOf(await ledger(['--id', 'r1', '--json'], {})).rows as { reason: string }[]
+    expect(rejected?.reason).not.toContain('bad_request')
+
+    class GatewayError extends CampaignError {}
+    const client = {
+      rewardWallet: () => Promise.reject(new GatewayError('the gateway is closed (on_sundays)', { code: 'gateway' })),
+    }
+    const award = { id: 'g1', address: wallet(1), pid: 'demo', xp: 1 }
+    await rewardWallets(client, [award], { ledger: fileLedger(join(folder, 'own.ledger')) })
+    const rows = jsonOf(await run(['ledger', 'own.ledger', '--id', 'g1', '--json'], { cwd: folder })).rows
+    expect(rows).toMatchObject([{ id: 'g1', reason: 'the gateway is closed (on_sundays)' }])
   })
 
   test('and says so if there are none', async () => {

@@ -3,7 +3,7 @@ import { createCampaignService } from 'campaign-client/testing'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { wordsOf } from '../shared/words-of.ts'
-import { kindAndId, reading, stateAfter, stateOf } from './readings.ts'
+import { describedState, kindAndId, reading, stateAfter } from './readings.ts'
 
 const empty: UserProgress = {
   id: 'entry-1',
@@ -44,7 +44,7 @@ describe('for any two readings of a user', () => {
   test('the changes turn the earlier state into the later one, and remove no completion', () => {
     fc.assert(
       fc.property(reading, reading, (before, after) => {
-        const [earlier, later] = [stateOf(before), stateOf(after)]
+        const [earlier, later] = [describedState(before), describedState(after)]
         expect(stateAfter(progressChanges(before, after), earlier)).toEqual({
           ...later,
           completed: new Set([...earlier.completed, ...later.completed]),
@@ -56,7 +56,7 @@ describe('for any two readings of a user', () => {
   test('no change appears twice or reports a completion of the earlier reading', () => {
     fc.assert(
       fc.property(reading, reading, (before, after) => {
-        const earlier = stateOf(before)
+        const earlier = describedState(before)
         const found = progressChanges(before, after).map(kindAndId)
         expect(new Set(found).size).toBe(found.length)
         expect(found.filter((change) => earlier.completed.has(change))).toEqual([])

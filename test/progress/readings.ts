@@ -45,7 +45,7 @@ export interface ProgressState {
 }
 
 /** Returns the state of a reading. */
-export function stateOf({ total, xp, ref_xp, ugc_xp, rank, team, ...lists }: UserProgress): ProgressState {
+export function describedState({ total, xp, ref_xp, ugc_xp, rank, team, ...lists }: UserProgress): ProgressState {
   const completed = (kind: string, entries: readonly { id: string; status: string }[]) =>
     entries.filter(({ status }) => status === 'completed').map((entry) => `${kind} ${entry.id}`)
   return {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { ConfigurationError } from '../../errors/client-errors.ts'
 import { readOptions } from '../../errors/read-options.ts'
-import type { PostgresDatabase, Query } from '../../postgres/database.ts'
+import { type PostgresDatabase, type Query, sqlStateOf } from '../../postgres/database.ts'
 import { mustBeDatabase, openDatabase } from '../../postgres/open-database.ts'
 import type { PgPool } from '../../postgres/pg.ts'
 import type { PostgresSql } from '../../postgres/postgres-js.ts'
@@ -139,8 +139,6 @@ const SCHEMA_PROBLEMS: ReadonlySet<unknown> = new Set(['42P01', '42703', '42804'
 const ROLLED_BACK: ReadonlySet<unknown> = new Set(['40P01', '40001'])
 const MAX_RETRIES = 9
 const MAX_WAIT_MS = 500
-
-const sqlStateOf = (error: unknown): unknown => (error as { code?: unknown } | undefined)?.code
 
 /** A row of the table of awards. */
 interface AwardRecord {

@@ -42,7 +42,7 @@ interface Candidate {
   readonly path: string
   readonly bytes: number
   /** Changes while a run writes to the ledger. */
-  readonly state: unknown
+  readonly version: unknown
   /** Whether a run uses the ledger, or was killed. */
   readonly isOpen: boolean
   readonly changedAt: number
@@ -117,11 +117,11 @@ async function findLedgers(ledger: string): Promise<Candidate[]> {
 }
 
 function candidateOf(path: string, file: Stats, wal: Stats | undefined): Candidate {
-  const stateOf = (of: Stats | undefined) => of && [of.dev, of.ino, of.size, of.mtimeMs]
+  const versionOf = (of: Stats | undefined) => of && [of.dev, of.ino, of.size, of.mtimeMs]
   return {
     path,
     bytes: file.size + (wal?.size ?? 0),
-    state: [stateOf(file), stateOf(wal)],
+    version: [versionOf(file), versionOf(wal)],
     isOpen: (wal?.size ?? 0) > 0,
     changedAt: Math.max(file.mtimeMs, wal?.mtimeMs ?? 0),
   }
@@ -147,7 +147,7 @@ async function findAwards(
       if (error.code !== 'ENOENT') throw error
     })
     const after = candidateOf(path, await stat(path), await stat(`${path}-wal`).catch(() => undefined))
-    if (!isDeepStrictEqual(after.state, candidate.state)) throw new ChangedError()
+    if (!isDeepStrictEqual(after.version, candidate.version)) throw new ChangedError()
     const recorded = fileLedger(copy)[LEDGER].header()?.target ?? undefined
     if (recorded !== undefined && target !== undefined && !isDeepStrictEqual({ ...recorded }, { ...target })) {
       return { wallets, lastAt }

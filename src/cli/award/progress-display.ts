@@ -69,6 +69,7 @@ function progressBar(rows: number, err: Output['err']): ProgressDisplay {
 }
 
 const LINE_INTERVAL_MS = 10_000
+const MIN_LINE_INTERVAL_MS = 1_000
 const LINE_SHARE = 0.1
 
 /** Prints a line every ten seconds, after each tenth of the rows, but at most one line a second, and when an outage begins. */
@@ -80,10 +81,10 @@ function progressLines(rows: number, err: Output['err']): ProgressDisplay {
     show(progress) {
       const now = performance.now()
       const share = doneRows(progress) / rows
-      const isNewOutage = progress.outage !== null && !isInOutage
+      const minIntervalMs = share - lastShare < LINE_SHARE ? LINE_INTERVAL_MS : MIN_LINE_INTERVAL_MS
+      const outageBegins = progress.outage !== null && !isInOutage
       isInOutage = progress.outage !== null
-      const isLineDue = now - lastAt >= (share - lastShare < LINE_SHARE ? LINE_INTERVAL_MS : 1_000)
-      if (!isLineDue && !isNewOutage) return
+      if (now - lastAt < minIntervalMs && !outageBegins) return
       lastAt = now
       lastShare = share
       err.line(dim(progressText(progress, rows)))

@@ -24,7 +24,7 @@ interface OutgoingDelivery {
   readonly redeliveryOf?: string
 }
 
-interface Delivery extends OutgoingDelivery {
+interface QueuedDelivery extends OutgoingDelivery {
   readonly signature: string | undefined
   readonly at: number
   readonly attempts: DeliveryAttempt[]
@@ -50,15 +50,15 @@ export class DeliveryQueue {
   readonly #settings: PostSettings
   readonly #faults: FaultQueue
   readonly #events: EventListeners
-  readonly #deliveries = new Map<string, Delivery>()
+  readonly #deliveries = new Map<string, QueuedDelivery>()
   /** Ended deliveries and their sizes, in the order in which they ended. */
-  readonly #ended = new Map<Delivery, number>()
+  readonly #ended = new Map<QueuedDelivery, number>()
   #endedSize = 0
   /** How many deliveries were discarded because of the limits, since the last `clear`. */
   discarded = 0
-  readonly #waiting: Delivery[] = []
+  readonly #waiting: QueuedDelivery[] = []
   /** Deliveries with the fault `reorder`, which wait for another message to their URL. */
-  readonly #held = new Set<Delivery>()
+  readonly #held = new Set<QueuedDelivery>()
   readonly #running = new Set<Promise<void>>()
 
   constructor(settings: PostSettings, faults: FaultQueue, events: EventListeners) {
@@ -93,8 +93,8 @@ export class DeliveryQueue {
     return describe(this.#add({ deliveryId: ids.next('delivery'), id, body, url, webhook: current, redeliveryOf }))
   }
 
-  #add(outgoing: OutgoingDelivery): Delivery {
-    const delivery: Delivery = {
+  #add(outgoing: OutgoingDelivery): QueuedDelivery {
+    const delivery: QueuedDelivery = {
       ...outgoing,
       signature: signatureOf(outgoing.webhook, outgoing.body),
       at: this.#settings.clock.now(),
@@ -150,14 +150,14 @@ export class DeliveryQueue {
     this.discarded = 0
   }
 
-  #abort(delivery: Delivery, reason: string): void {
+  #abort(delivery: QueuedDelivery, reason: string): void {
     delivery.controller?.abort(new Error(reason))
     this.#settings.clock.clearTimeout(delivery.timer)
     delivery.nextAttemptAt = undefined
     this.#held.delete(delivery)
   }
 
-  #enqueue(delivery: Delivery): void {
+  #enqueue(delivery: QueuedDelivery): void {
     delivery.nextAttemptAt = undefined
     this.#held.delete(delivery)
     this.#waiting.push(delivery)
@@ -179,7 +179,7 @@ export class DeliveryQueue {
   }
 
   /** Takes the fault of the next attempt. Returns whether the fault postpones the attempt. */
-  #isPostponed(delivery: Delivery): boolean {
+  #isPostponed(delivery: QueuedDelivery): boolean {
     if (delivery.fault) return false
     const fault = this.#faults.takeForDelivery(delivery.body, this.#heldBy(delivery).length > 0)
     delivery.fault = fault
@@ -190,19 +190,19 @@ export class DeliveryQueue {
   }
 
   /** Returns the deliveries that `reorder` holds until this one has been sent. */
-  #heldBy({ id, url }: Delivery): readonly Delivery[] {
+  #heldBy({ id, url }: QueuedDelivery): readonly QueuedDelivery[] {
     return [...this.#held].filter((held) => held.url === url && held.id !== id)
   }
 
   /** Sends the messages that `reorder` held. */
-  #releaseHeld(delivery: Delivery): void {
+  #releaseHeld(delivery: QueuedDelivery): void {
     for (const held of this.#heldBy(delivery)) {
       this.#settings.clock.clearTimeout(held.timer)
       this.#enqueue(held)
     }
   }
 
-  async #attempt(delivery: Delivery): Promise<void> {
+  async #attempt(delivery: QueuedDelivery): Promise<void> {
     const at = this.#settings.clock.now()
     const { fault, url, body, webhook } = delivery
     delivery.fault = undefined
@@ -224,7 +224,7 @@ export class DeliveryQueue {
     this.#releaseHeld(delivery)
   }
 
-  #enqueueAfter(delivery: Delivery, delayMs: number): void {
+  #enqueueAfter(delivery: QueuedDelivery, delayMs: number): void {
     const { clock } = this.#settings
     delivery.timer = clock.setTimeout(() => this.#enqueue(delivery), delayMs)
     // After the timer was set, so that it is due when the clock has moved to `nextRetryAt`.
@@ -234,7 +234,7 @@ export class DeliveryQueue {
     this.#reportChange(delivery)
   }
 
-  #end(delivery: Delivery, state: 'delivered' | 'undelivered' | 'dropped'): void {
+  #end(delivery: QueuedDelivery, state: 'delivered' | 'undelivered' | 'dropped'): void {
     delivery.state = state
     const size = delivery.body.length + JSON.stringify(delivery.attempts).length
     // The last attempt may succeed after its delivery was dropped. Count the size once.
@@ -250,7 +250,7 @@ export class DeliveryQueue {
     }
   }
 
-  #reportChange(delivery: Delivery): void {
+  #reportChange(delivery: QueuedDelivery): void {
     this.#events.emit(() => ({ kind: 'delivery_changed', delivery: describe(delivery) }))
   }
 }
@@ -258,7 +258,7 @@ export class DeliveryQueue {
 const redeliverRefusal = (message: string): ConfigurationError =>
   configurationError('redeliver', [{ path: ['deliveryId'], message }])
 
-function describe(delivery: Delivery): DeliveryRecord {
+function describe(delivery: QueuedDelivery): DeliveryRecord {
   const { webhook, timer: _, controller: __, fault: ___, signature, redeliveryOf, nextAttemptAt, ...fields } = delivery
   return {
     ...fields,

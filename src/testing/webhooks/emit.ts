@@ -8,7 +8,7 @@ import {
   type OptionRules,
   optional,
 } from '../../shared/option-checks.ts'
-import { mustBeIdentifier, type RulesByKind, readOptionsOfKind } from '../option-readers.ts'
+import { copyOfKind, mustBeIdentifier, type RulesByKind, readOptionsOfKind } from '../option-readers.ts'
 import { earnedXp } from '../state/campaign.ts'
 import { ENTRY_RULES, type EntryOptions, type ServiceState, unknownCampaign } from '../state/service-state.ts'
 import { draftMessage, type MessageDraft, USER_ACTIVITY } from './webhook-message.ts'
@@ -65,7 +65,7 @@ const EMIT_RULES: RulesByKind<EmitOptions> = {
 
 /** Returns the message that `service.emit` sends. */
 export function draftEmittedMessage(given: EmitOptions, state: ServiceState): MessageDraft {
-  const options = readOptionsOfKind('emit', given, EMIT_RULES)
+  const options = readOptionsOfKind('emit', copyOfKind(given, EMIT_RULES), EMIT_RULES)
   if (options.kind === 'custom') return draftCustomMessage(options, state)
   const { account, pid } = options
   const entry = state.requireEntry('emit', options)

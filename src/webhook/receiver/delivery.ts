@@ -18,7 +18,7 @@ const DELAYS_MS = [0, 100, 300, 1000, 3000] as const
 const FULL_LEASE_MS = 30_000
 
 /** One message for one endpoint. */
-export interface Delivery {
+export interface ReceivedDelivery {
   /** The key in the store: see {@link deliveryKey}. */
   readonly key: string
   readonly message: Message
@@ -29,7 +29,7 @@ export interface Delivery {
 }
 
 /** A delivery that this receiver has claimed. */
-export interface ClaimedDelivery extends Delivery {
+export interface ClaimedDelivery extends ReceivedDelivery {
   readonly token: string
   /** The time of `performance.now()` just before the claim was sent. The lease cannot have started earlier. */
   readonly claimedAt: number
@@ -63,7 +63,7 @@ export type Claim =
   | { state: 'failed'; released?: Promise<void> }
   | Exclude<ClaimResult, { state: 'claimed' }>
 
-export async function claimDelivery(delivery: Delivery, deadline: Deadline): Promise<Claim> {
+export async function claimDelivery(delivery: ReceivedDelivery, deadline: Deadline): Promise<Claim> {
   const { store, leaseMs } = delivery.settings
   // A claim made after the deadline might not end before the service sends its last retry. That retry would then fail.
   if (deadline.passed) {
@@ -86,7 +86,11 @@ export async function claimDelivery(delivery: Delivery, deadline: Deadline): Pro
   return { state: 'failed', released: releaseLateClaim(response, delivery, claimedAt) }
 }
 
-async function releaseLateClaim(response: Promise<ClaimResult>, delivery: Delivery, claimedAt: number): Promise<void> {
+async function releaseLateClaim(
+  response: Promise<ClaimResult>,
+  delivery: ReceivedDelivery,
+  claimedAt: number,
+): Promise<void> {
   try {
     const claim = await response
     if (claim.state === 'claimed') await releaseDelivery({ ...delivery, token: claim.token, claimedAt }).settled
@@ -117,7 +121,7 @@ export function releaseDelivery(delivery: ClaimedDelivery): StoreCall {
  * @param onResult - checks the first result
  */
 function callWithRetries<Result>(
-  delivery: Delivery,
+  delivery: ReceivedDelivery,
   method: 'complete' | 'release',
   call: () => Promise<Result>,
   onResult?: (result: Result) => void,
@@ -153,7 +157,7 @@ function callWithRetries<Result>(
   return { firstAttempt: firstAttempt.promise, settled: settle() }
 }
 
-export function reportError({ reports, message }: Delivery, error: unknown, stage: WebhookErrorStage): void {
+export function reportError({ reports, message }: ReceivedDelivery, error: unknown, stage: WebhookErrorStage): void {
   reports.error(error, stage, message.event.id)
 }
 

@@ -74,7 +74,7 @@ export class ReceiverReports {
   #warnOfRejection(rejection: WebhookRejection): void {
     const { reason, status, issues } = rejection
     if (REPORTED_AS_ERRORS.has(reason)) return
-    const text = `${nameOf(rejection)}: responded to a request with ${status} (${reason}). Set onReject to handle every rejection.`
+    const text = `${receiverOf(rejection)}: responded to a request with ${status} (${reason}). Set onReject to handle every rejection.`
     if (issues) this.#warn(reason, text, new WebhookShapeError(issues))
     else this.#warn(reason, `${text} Its argument has a method diagnose(), which explains a wrong signature.`)
   }
@@ -82,7 +82,7 @@ export class ReceiverReports {
   #warnOfError(error: unknown, context: WebhookErrorContext, topic: string): void {
     const { stage } = context
     const failure = stage === 'message' ? 'the message is handled, but has an unexpected shape' : `${stage} failed`
-    this.#warn(topic, `${nameOf(context)}: ${failure}. Set onError to handle every failure.`, error)
+    this.#warn(topic, `${receiverOf(context)}: ${failure}. Set onError to handle every failure.`, error)
   }
 
   /** Writes at most one warning per topic and minute to the console. */
@@ -104,5 +104,6 @@ export class ReceiverReports {
   }
 }
 
-const nameOf = ({ endpoint, id }: { endpoint: string; id?: string }): string =>
+/** Names the receiver and the message, for a warning. */
+const receiverOf = ({ endpoint, id }: { endpoint: string; id?: string }): string =>
   `campaign-client webhook receiver ${JSON.stringify(endpoint)}${id === undefined ? '' : `, message ${JSON.stringify(id)}`}`

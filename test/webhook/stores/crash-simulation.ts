@@ -17,7 +17,7 @@ const FAULTS = [
 /** Thrown by the work to simulate a crash. The transaction is rolled back. */
 export class SimulatedCrash extends Error {}
 
-interface Delivery {
+interface SimulatedDelivery {
   key: string
   attempts: number
   faults: number
@@ -65,7 +65,7 @@ export async function simulateCrashes(
   const claimSentAt = new Map<string, number>()
 
   /** Makes one attempt. Returns `acknowledged`, or the milliseconds until the retry. */
-  async function attempt(delivery: Delivery): Promise<'acknowledged' | number> {
+  async function attempt(delivery: SimulatedDelivery): Promise<'acknowledged' | number> {
     report.attempts++
     try {
       return await handle(delivery)
@@ -76,7 +76,7 @@ export async function simulateCrashes(
     }
   }
 
-  async function handle(delivery: Delivery): Promise<'acknowledged' | number> {
+  async function handle(delivery: SimulatedDelivery): Promise<'acknowledged' | number> {
     const { key } = delivery
     const sentAt = performance.now()
     const claim = await store.claim(key, options.leaseMs)
@@ -113,7 +113,7 @@ export async function simulateCrashes(
   }
 
   const deliveries = Array.from({ length: options.count }, (_, i) => ({ key: `${run}${i}`, attempts: 0, faults: 0 }))
-  const copies: Delivery[] = deliveries.flatMap((delivery) => [delivery, delivery])
+  const copies: SimulatedDelivery[] = deliveries.flatMap((delivery) => [delivery, delivery])
   let remaining = copies.length
   let position = 0
   async function sender(): Promise<void> {

@@ -26,7 +26,7 @@ async function finish(store: DeliveryStore, key: string, retainMs = LONG): Promi
   expect(await store.complete(key, await claimed(store, key), retainMs)).toBe(true)
 }
 
-async function stateOf(store: DeliveryStore, key: string): Promise<ClaimResult['state']> {
+async function claimState(store: DeliveryStore, key: string): Promise<ClaimResult['state']> {
   return (await store.claim(key, 1)).state
 }
 
@@ -37,9 +37,9 @@ describe('the clock of the store', () => {
     time.now = 40
     expect(await store.claim('a', 100)).toEqual({ state: 'busy', retryMs: 60 })
     time.now = 99.9
-    expect(await stateOf(store, 'a')).toBe('busy')
+    expect(await claimState(store, 'a')).toBe('busy')
     time.now = 100
-    expect(await stateOf(store, 'a')).toBe('claimed')
+    expect(await claimState(store, 'a')).toBe('claimed')
   })
 
   test('an extension is refused from the end of the lease on', async () => {
@@ -55,9 +55,9 @@ describe('the clock of the store', () => {
     const { store, time } = clockedStore()
     await finish(store, 'a', 500)
     time.now = 499
-    expect(await stateOf(store, 'a')).toBe('done')
+    expect(await claimState(store, 'a')).toBe('done')
     time.now = 500
-    expect(await stateOf(store, 'a')).toBe('claimed')
+    expect(await claimState(store, 'a')).toBe('claimed')
   })
 
   test('a late completion is recorded after the current claim or record has expired', async () => {
@@ -89,9 +89,9 @@ describe('maxEntries', () => {
   test('the delivery that was completed first is removed first', async () => {
     const { store } = clockedStore(3)
     for (const key of ['a', 'b', 'c', 'd']) await finish(store, key)
-    const order = await Promise.all(['b', 'c', 'd'].map((key) => stateOf(store, key)))
+    const order = await Promise.all(['b', 'c', 'd'].map((key) => claimState(store, key)))
     expect(order).toEqual(['done', 'done', 'done'])
-    expect(await stateOf(store, 'a')).toBe('claimed')
+    expect(await claimState(store, 'a')).toBe('claimed')
   })
 
   test('the time of completion counts, not the time of the claim', async () => {
@@ -101,7 +101,7 @@ describe('maxEntries', () => {
     await store.complete('slow', slow, LONG)
     await finish(store, 'x')
     await claimed(store, 'y')
-    expect(await stateOf(store, 'slow')).toBe('done')
+    expect(await claimState(store, 'slow')).toBe('done')
     expect(await store.claim('quick', 1)).toMatchObject({ state: 'claimed' })
   })
 
@@ -112,9 +112,9 @@ describe('maxEntries', () => {
     await finish(store, 'lasting', LONG)
     time.now = 10
     await claimed(store, 'new', LONG)
-    expect(await stateOf(store, 'lasting')).toBe('done')
-    expect(await stateOf(store, 'held')).toBe('busy')
-    expect(await stateOf(store, 'new')).toBe('busy')
+    expect(await claimState(store, 'lasting')).toBe('done')
+    expect(await claimState(store, 'held')).toBe('busy')
+    expect(await claimState(store, 'new')).toBe('busy')
   })
 
   test('a delivery is forgotten after retainMs, even when the store is not full', async () => {
@@ -123,7 +123,7 @@ describe('maxEntries', () => {
     await finish(store, 'c', LONG)
     time.now = 10
     await finish(store, 'd', LONG)
-    expect(await Promise.all(['a', 'b', 'c', 'd'].map((key) => stateOf(store, key)))).toEqual([
+    expect(await Promise.all(['a', 'b', 'c', 'd'].map((key) => claimState(store, key)))).toEqual([
       'claimed',
       'claimed',
       'done',
@@ -136,8 +136,8 @@ describe('maxEntries', () => {
     const token = await claimed(store, 'a', 100)
     await claimed(store, 'b', 100)
     await expect(store.claim('c', 100)).rejects.toThrow(/all 2 entries are deliveries being handled\. Raise maxEntries/)
-    expect(await stateOf(store, 'a')).toBe('busy')
-    expect(await stateOf(store, 'b')).toBe('busy')
+    expect(await claimState(store, 'a')).toBe('busy')
+    expect(await claimState(store, 'b')).toBe('busy')
     expect(await store.complete('a', token, LONG)).toBe(true)
     await claimed(store, 'c', 100)
     time.now = 100
@@ -154,9 +154,9 @@ describe('maxEntries', () => {
   test('a duplicate of a claimed or completed delivery is recognised, even when the store is full', async () => {
     const { store } = clockedStore(1)
     const token = await claimed(store, 'a')
-    expect(await stateOf(store, 'a')).toBe('busy')
+    expect(await claimState(store, 'a')).toBe('busy')
     await store.complete('a', token, LONG)
-    expect(await stateOf(store, 'a')).toBe('done')
+    expect(await claimState(store, 'a')).toBe('done')
   })
 
   test('an expired claim can be taken over when the store is full', async () => {
@@ -175,9 +175,9 @@ describe('maxEntries', () => {
       await finish(store, `m-${n}`, 1_000_000)
     }
     // The store removes one entry more than needed, so it keeps the last 99.
-    expect(await stateOf(store, 'm-4951')).toBe('done')
-    expect(await stateOf(store, 'm-5049')).toBe('done')
-    expect(await stateOf(store, 'm-4949')).toBe('claimed')
+    expect(await claimState(store, 'm-4951')).toBe('done')
+    expect(await claimState(store, 'm-5049')).toBe('done')
+    expect(await claimState(store, 'm-4949')).toBe('claimed')
   })
 
   test('a receiver whose store is full of current claims responds with 503', async () => {

@@ -1,4 +1,5 @@
 import { rewardId } from 'campaign-client/bulk'
+import { listedXp } from '../../../shared/listed-xp.ts'
 import { isRecord } from '../../../shared/type-checks.ts'
 import { dataOf, isReply, type Outcome } from '../probe.ts'
 import type { Profile } from '../profile.ts'
@@ -46,7 +47,7 @@ interface Progress {
   readonly platform: string
   /** `undefined` without a reply. */
   readonly xp: number | undefined
-  readonly rewards: readonly unknown[]
+  readonly rewards: readonly Readonly<Record<string, unknown>>[]
 }
 
 async function readProgress(check: Check): Promise<readonly Progress[]> {
@@ -59,7 +60,7 @@ async function readProgress(check: Check): Promise<readonly Progress[]> {
     readings.push({
       platform,
       xp: isReply(outcome) ? Number(xp ?? 0) : undefined,
-      rewards: Array.isArray(rewards) ? rewards : [],
+      rewards: Array.isArray(rewards) ? rewards.filter(isRecord) : [],
     })
   }
   return readings
@@ -68,10 +69,9 @@ async function readProgress(check: Check): Promise<readonly Progress[]> {
 /** Finds the award by its id in the wallet's progress. */
 function findById(progress: readonly Progress[], id: string): Profile['award'] | undefined {
   for (const { platform, rewards } of progress) {
-    const reward = rewards.find((each) => isRecord(each) && each.id === id)
-    if (!isRecord(reward)) continue
-    const hasAmount = reward.type === 'xp' && Number(reward.reward) === XP
-    return { walletPlatform: platform, listsRewards: hasAmount ? 'ids_and_amounts' : 'ids' }
+    const listed = listedXp(rewards, id)
+    if (listed.length === 0) continue
+    return { walletPlatform: platform, listsRewards: listed.includes(XP) ? 'ids_and_amounts' : 'ids' }
   }
   return undefined
 }
