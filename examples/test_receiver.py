@@ -28,7 +28,7 @@ def statuses(count):
     sys.exit(f"no attempt {count} within 10 s")
 
 
-control("reset", {})
+control("loadSeed", {"seed": {}})
 control("saveWebhook", {"urls": [RECEIVER]})
 control("addFault", {"on": "delivery", "kind": "bad_signature"})
 control("emit", {"kind": "action_completed", "account": "ada", "aid": "follow"})

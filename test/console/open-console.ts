@@ -9,7 +9,7 @@ import { createConsole } from '../../src/console/server/index.ts'
 export const LINUS = { account: 'linus', platform: 'discord', pid: 'demo' }
 export const WALLET = '0x52908400098527886E0F7030069857D2E4169EE7'
 
-interface Options extends Pick<CampaignServiceOptions, 'campaigns'> {
+interface Options extends Pick<CampaignServiceOptions, 'campaigns' | 'webhooks'> {
   readonly secret?: string
   readonly reachable?: RegExp
   /** The token of `dev --token`. */
@@ -17,11 +17,12 @@ interface Options extends Pick<CampaignServiceOptions, 'campaigns'> {
 }
 
 /** Starts a service with a console. `secret` is the value of CAMPAIGN_WEBHOOK_SECRET. */
-export async function openConsole({ secret, reachable = /./, campaigns, token }: Options = {}) {
+export async function openConsole({ secret, reachable = /./, campaigns, webhooks, token }: Options = {}) {
   const clock = createManualClock({ running: true })
   const service = createCampaignService({
     clock,
     ...(campaigns && { campaigns }),
+    ...(webhooks && { webhooks }),
     ...(token !== undefined && { tokens: [token] }),
   })
   const { url, close } = await service.listen({

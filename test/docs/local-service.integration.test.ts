@@ -61,7 +61,8 @@ describe('docs/local-service.md', () => {
     const example = read('examples/test_receiver.py').replace(/^"""[\s\S]*?"""\n\n/, '')
     expect(read(PAGE)).toContain(`\`\`\`python\n${example}\`\`\``)
     const secret = 'the secret of the environment'
-    const { base } = await openConsole({ secret })
+    // As with `dev --webhook`: the program must not test this webhook instead.
+    const { base } = await openConsole({ secret, webhooks: [{ url: 'http://127.0.0.1:9/', secret }] })
     const receiver = createWebhookReceiver({ endpoint: 'test', secret, handle: () => {}, onReject: () => {} })
     for (const [handler, passes] of [
       [receiver.node, true],
