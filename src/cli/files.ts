@@ -4,7 +4,7 @@ import { access, constants, lstat, realpath, rename, rm, stat, writeFile } from 
 import { basename, dirname, join, resolve } from 'node:path'
 import { tryParseJson } from '../shared/text.ts'
 import { isRecord } from '../shared/type-checks.ts'
-import { type CommandFailure, usageFailure } from './failure.ts'
+import { type CommandFailure, usageFailure, withoutReference } from './failure.ts'
 
 /** Messages and arguments are much smaller. A larger input is the wrong file or an endless stream. */
 const MAX_BYTES = 64_000_000
@@ -57,10 +57,12 @@ export async function checkOutputFile(flag: string, path: string, inputs: readon
 
 /** The failure for a file that cannot be written. */
 export function outputFailure(flag: string, path: string, error: unknown): CommandFailure {
-  const { code } = error as NodeJS.ErrnoException
-  const folder = dirname(path)
-  const reason = code === 'ENOENT' ? `there is no folder "${folder}"` : systemReason(error as NodeJS.ErrnoException)
-  return usageFailure(`${flag} "${path}" cannot be written: ${reason}`)
+  return usageFailure(`${flag} "${path}" cannot be written: ${reasonOf(error, path)}`)
+}
+
+function reasonOf(error: unknown, path: string): string {
+  if (!isSystemError(error)) return withoutReference((error as Error).message)
+  return error.code === 'ENOENT' ? `there is no folder "${dirname(path)}"` : systemReason(error)
 }
 
 /** Returns whether two paths name the same file. Resolves links. The file need not exist. */

@@ -70,8 +70,8 @@ const textOf = (rows: readonly (readonly (string | number)[])[], delimiter: stri
     delimiter,
     bom,
     record_delimiter: 'windows',
-    // Without quotes, a reader removes the white space around a cell.
-    quoted_match: /^\s|\s$/,
+    // Without quotes, a reader removes the white space around a cell, and starts a row at any line break.
+    quoted_match: /^\s|\s$|[\r\n]/,
   })
 
 /** Returns the cells of the list's own columns. */
@@ -159,15 +159,17 @@ export function reportProblems(list: AwardList, entries: ReadonlyMap<string, Led
   })
 }
 
-/** Returns whether a person has corrected a rejected row: a spreadsheet would also change the `result_id`, or the reason. */
+/**
+ * Returns whether a person has corrected the address of a rejected row, and so its id. Another id in a column of the list
+ * may also come from a spreadsheet: `result_id` can be a column of text, which it does not change.
+ */
 function isCorrection(
   { cells }: ListRecord,
   row: ListRow,
   { verdict, pid, address, id }: LedgerEntry,
   { columns: { places } }: AwardList,
 ): boolean {
-  if (verdict !== 'rejected') return false
-  if (places.id !== undefined) return true
+  if (verdict !== 'rejected' || places.id !== undefined) return false
   const reason = places.reason === undefined ? '' : (cells[places.reason] ?? '')
   return row.pid === pid && rewardId({ pid, address, reason }) === id
 }

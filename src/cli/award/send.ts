@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events'
+import { existsSync } from 'node:fs'
 import {
   type CallOptions,
   type CampaignClient,
@@ -7,6 +8,7 @@ import {
   type RewardWalletRequest,
 } from 'campaign-client'
 import {
+  type AwardReport,
   type AwardRow,
   AwardRunStoppedError,
   type Confirmation,
@@ -25,6 +27,7 @@ import { EXIT, type ExitCode, exitCodeOf } from '../exit-codes.ts'
 import { adviceOn, CommandFailure, toFailure, withoutReference } from '../failure.ts'
 import { isSystemError, systemReason } from '../files.ts'
 import { bold, dim, plainLine } from '../output.ts'
+import { VERDICTS } from '../verdicts.ts'
 import { listFailure } from './list.ts'
 import { hasUnknownOutcome, makePlan, type Plan, planFields, planLines, recordedEntries } from './plan.ts'
 import { progressDisplay } from './progress-display.ts'
@@ -74,7 +77,11 @@ export async function sendAwards(sending: Sending, firstPlan: Plan): Promise<Exi
   const failures = await writeReports(flags.report ?? [], {
     fields: { ...fields, exitCode },
     lines: [...planLines(plan), ...lines, ...(next ? [[`next: ${next}`]] : [])].map(plainLine),
-    table: async () => listReport(plan.list, await recordedEntries(plan), []),
+    table: async () => {
+      // Without the entries of the run, the awards that it made would be `not_sent`, and could be sent again.
+      if (ended.isLedgerLost) throw new Error('the ledger, which has the verdict of each row, is lost')
+      return listReport(plan.list, await recordedEntries(plan), [])
+    },
   })
   const finalExitCode = exitCode === EXIT.done && failures.length > 0 ? EXIT.incomplete : exitCode
 
@@ -139,7 +146,7 @@ async function run({ client, ledger, format, flags, context }: Sending, plan: Pl
       onProgress: (progress) => display.show(progress),
       signal,
     })
-    return { report, plan, isInDoubt: false }
+    return { report, plan, isInDoubt: false, isLedgerLost: isGone(plan.ledger, report) }
   } catch (error) {
     if (!(error instanceof AwardRunStoppedError)) {
       const cause = error instanceof Error && error.cause
@@ -153,12 +160,24 @@ async function run({ client, ledger, format, flags, context }: Sending, plan: Pl
       ? new CommandFailure(EXIT.interrupted, INTERRUPTED, `interrupted by ${interrupts.received}`)
       : await stopFailure(error, env)
     const after = await makePlan(list, plan).catch(() => plan)
-    return { report: error.report, plan, stop, isInDoubt: hasUnknownOutcome(after) }
+    return {
+      report: error.report,
+      plan,
+      stop,
+      isInDoubt: hasUnknownOutcome(after),
+      isLedgerLost: isLedgerLost(error.cause) || isGone(plan.ledger, error.report),
+    }
   } finally {
     signal.removeEventListener('abort', onSignal)
     display.stop()
   }
 }
+
+/** Returns whether the ledger that had verdicts of a run does not exist anymore. */
+const isGone = (ledger: string, { counts }: AwardReport): boolean =>
+  !existsSync(ledger) && VERDICTS.some((verdict) => counts[verdict] > 0)
+
+const isLedgerLost = (error: unknown): boolean => error instanceof Error && partsOf(error).isLedgerLost === true
 
 /** Returns the client with calls that end when `signal` is aborted. Their awards have an unknown outcome. */
 function abortable(client: CampaignClient, signal: AbortSignal) {
@@ -201,6 +220,9 @@ const ledgerFailure = (cause: NodeJS.ErrnoException, exitCode: ExitCode = EXIT.u
     advice: 'make the ledger writable',
   })
 
+/** The `-wal` file of the lost ledger would damage the restored one. */
+const RESTORE = 'restore the ledger from a backup, without the -wal file of the lost one'
+
 /** Converts the reason why a run stopped to a failure. */
 async function stopFailure(error: AwardRunStoppedError, env: NodeJS.ProcessEnv): Promise<CommandFailure> {
   const { cause } = error
@@ -214,7 +236,6 @@ async function stopFailure(error: AwardRunStoppedError, env: NodeJS.ProcessEnv):
   const isEnough = exitCode === EXIT.unreachable && cause instanceof Error
   const text = isEnough ? cause.message : (partsOf(error).text ?? error.message)
   const { systemCode } = cause as { readonly systemCode?: string }
-  const isLedgerLost = cause instanceof Error && partsOf(cause).isLedgerLost
-  const advice = isLedgerLost ? 'restore the ledger from a backup' : adviceOn({ code, systemCode }, env)
+  const advice = isLedgerLost(cause) ? RESTORE : adviceOn({ code, systemCode }, env)
   return new CommandFailure(exitCode, code, withoutReference(text), { advice })
 }

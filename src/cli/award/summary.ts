@@ -16,6 +16,8 @@ export interface EndedRun {
   readonly stop?: CommandFailure
   /** Whether a stopped run left an award in the ledger with an unknown outcome. */
   readonly isInDoubt: boolean
+  /** Whether the ledger was deleted or replaced during the run. */
+  readonly isLedgerLost: boolean
 }
 
 /**

@@ -18,7 +18,7 @@ interface Run {
 
 function exitCode({ counts, halted = [], fromLedger = 0, complete = true, stop, isInDoubt = false }: Run): number {
   const report = { counts: { ...COUNTS, ...counts }, halted, fromLedger, complete } as unknown as AwardReport
-  const ended = { report, plan: undefined as never, isInDoubt }
+  const ended = { report, plan: undefined as never, isLedgerLost: false, isInDoubt }
   return exitCodeOfRun(stop === undefined ? ended : { ...ended, stop: new CommandFailure(stop, 'stop', 'stopped') })
 }
 

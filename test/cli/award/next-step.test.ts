@@ -120,7 +120,9 @@ describe('after the cause is mended, the command of the `next:` line awards ever
       lose(ledger)
     })
     const stopped = await setting.award([...SEND, '--concurrency', '1'])
-    expect(stopped.stderr).toMatch(/^next: restore the ledger from a backup, then run: npx campaign-client award /m)
+    expect(stopped.stderr).toMatch(
+      /^next: restore the ledger from a backup, without the -wal file of the lost one, then run: npx campaign-client award /m,
+    )
     expect(stopped.stdout + stopped.stderr).not.toMatch(/to continue|run it again/i)
     expect(setting.made().length).toBeLessThan(20)
     rmSync(ledger, { force: true })

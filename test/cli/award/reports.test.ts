@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { describe, expect, test } from 'vitest'
@@ -181,27 +181,26 @@ describe('a corrected report is sent once:', () => {
     }
   })
 
-  test('a rejected row with another id or address', async () => {
-    for (const [header, from, to] of [
-      ['address,xp,id', /,a,2,/, ',b,2,'],
-      ['address,xp,reason', wallet(1), wallet(7)],
-    ] as const) {
-      const { file, folder, award, made, service } = await setUp()
-      file('list.csv', `${header}\n${wallet(1)},1,a\n${wallet(2)},2,c\n`)
-      service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 1 })
-      await award(['list.csv', ...SEND, ...OWN, ...REPORT, '--concurrency', '1'])
-      file('corrected.csv', readFileSync(join(folder, 'r.csv'), 'utf8').replace(from, to))
-      expect(await award(['corrected.csv', ...SEND, ...OWN])).toMatchObject({ code: 0 })
-      expect(made()).toHaveLength(2)
-    }
+  test('a rejected row with another address', async () => {
+    const { file, folder, award, made, service } = await setUp()
+    file('list.csv', listOf(2))
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 1 })
+    await award(['list.csv', ...SEND, ...OWN, ...REPORT, '--concurrency', '1'])
+    file('corrected.csv', readFileSync(join(folder, 'r.csv'), 'utf8').replace(wallet(1), wallet(7)))
+    expect(await award(['corrected.csv', ...SEND, ...OWN])).toMatchObject({ code: 0 })
+    expect(made()).toHaveLength(2)
   })
 
-  test('but a rejected row whose reason changed must say that it was not sent', async () => {
+  // A spreadsheet changes `00123` in the column of the list, but not in `result_id` if that is a column of text.
+  test.each([
+    ['reason', 'launch party', 'Launch party'],
+    ['id', '00123', '123'],
+  ])('but a rejected row whose %s changed must say that it was not sent', async (column, from, to) => {
     const { file, folder, award, made, service } = await setUp()
-    file('list.csv', listOf(1))
+    file('list.csv', `address,xp,${column}\n${wallet(1)},1,${from}\n`)
     service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 1 })
     await award(['list.csv', ...SEND, ...OWN, ...REPORT])
-    const changed = readFileSync(join(folder, 'r.csv'), 'utf8').replace(',launch party,', ',Launch party,')
+    const changed = readFileSync(join(folder, 'r.csv'), 'utf8').replace(`,${from},`, `,${to},`)
     file('changed.csv', changed)
     const refused = await award(['changed.csv', ...SEND, ...OWN])
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('write not_sent in result_verdict') })
@@ -209,6 +208,36 @@ describe('a corrected report is sent once:', () => {
     expect(await award(['stated.csv', ...SEND, ...OWN])).toMatchObject({ code: 0 })
     expect(made()).toHaveLength(1)
   })
+})
+
+test('cells with line breaks stay in their row', async () => {
+  const { file, folder, award } = await setUp()
+  const note = 'first line\n=1+1'
+  file('list.csv', `address,xp,id,note\n${wallet(1)},1,a,"${note}"\n`)
+  expect(await award(['list.csv', ...SEND, ...OWN, ...REPORT])).toMatchObject({ code: 0 })
+  const [, row] = parse(readFileSync(join(folder, 'r.csv'), 'utf8'), { bom: true }) as string[][]
+  expect(row?.slice(0, 4)).toEqual([wallet(1), '1', 'a', note])
+  expect(await award(['r.csv', ...SEND, ...OWN])).toMatchObject({ code: 0 })
+})
+
+test.each([
+  ['deleted', (ledger: string) => renameSync(ledger, `${ledger}.away`)],
+  ['replaced', (ledger: string) => renameSync(`${ledger}.other`, ledger)],
+])('no CSV report is written if the ledger is %s during the run: no row would have its verdict', async (_, lose) => {
+  const { file, folder, award, made, service } = await setUp()
+  file('list.csv', listOf(20))
+  writeFileSync(join(folder, 'my.ledger.other'), '')
+  let isLost = false
+  service.subscribe(() => {
+    if (isLost || made().length < 10) return
+    isLost = true
+    lose(join(folder, 'my.ledger'))
+  })
+  const { stderr } = await award(['list.csv', ...SEND, ...OWN, '--report', 'r.csv', '--report', 'r.json'])
+  expect(stderr).toContain('--report "r.csv" cannot be written: the ledger, which has the verdict of each row, is lost')
+  expect(existsSync(join(folder, 'r.csv'))).toBe(false)
+  const { given } = JSON.parse(readFileSync(join(folder, 'r.json'), 'utf8')) as { given: { awards: number } }
+  expect(given.awards).toBeGreaterThan(0)
 })
 
 test('the report of a list with a syntax error has a row for it, which is a mistake again', async () => {
