@@ -6,7 +6,7 @@ import { tryParseJson } from '../shared/text.ts'
 import { isRecord } from '../shared/type-checks.ts'
 import { isRedirect, type TransportResponse } from '../transports/transport.ts'
 import type { Failure } from './failure.ts'
-import { decodeError, type ResponseContext, unexpectedResponse } from './response-errors.ts'
+import { decodeError, type ResponseContext, tracingHeaders, unexpectedResponse } from './response-errors.ts'
 
 type ResponseSchema = Pick<Endpoint, 'response'>
 
@@ -28,7 +28,9 @@ export function decodeResponse(
   if (status >= 400 || reportsError(body)) return decodeError(response, body, context)
   if (!isRecord(body)) {
     const message =
-      body === undefined ? `expected JSON${describeType(response)}` : 'expected an object with success and data'
+      body === undefined
+        ? `expected JSON${describeType(response, context)}`
+        : 'expected an object with success and data'
     return unexpectedResponse(response, context, oneIssue([], message))
   }
   if (body.success !== true) {
@@ -38,8 +40,9 @@ export function decodeResponse(
 }
 
 /** Names the content type of a body that is not JSON, such as the HTML of a sign-in page. */
-function describeType({ header }: TransportResponse): string {
-  const type = /^[\w.+-]{1,60}\/[\w.+-]{1,60}/.exec(header('content-type')?.trim() ?? '')?.[0]
+function describeType(response: TransportResponse, { secrets }: ResponseContext): string {
+  const { 'content-type': value = '' } = tracingHeaders(response, secrets())
+  const type = /^[\w.+-]{1,60}\/[\w.+-]{1,60}/.exec(value.trim())?.[0]
   return type === undefined || type.includes('json') ? '' : `, received ${type}`
 }
 

@@ -65,6 +65,22 @@ describe("responses that only a partner's fetch or transport returns", () => {
     expect(error).not.toHaveProperty('retryAfterMs')
   })
 
+  it.each([
+    ['that cannot be read', () => Object.assign({} as never).missing.value],
+    ['that is not a string', () => ['text/html']],
+    ['that contains the token', () => 'text/opaque-token-1234567890'],
+  ])('does not name a content type %s', async (_, header) => {
+    const send = async () => ({ status: 200, header: header as never, text: '<html>', complete: true })
+    const client = clientWith({ transport: { send }, accessToken: 'opaque-token-1234567890' })
+    const error = await rejection(client.updateUser({ account: 'a', platform: 'p', pid: 'd' }))
+    expect(error).toMatchObject({
+      code: 'unexpected_response',
+      outcome: 'unknown',
+      issues: [{ path: [], message: 'expected JSON' }],
+    })
+    expect((error as Error).message).not.toContain('text/')
+  })
+
   it('shortens long headers', async () => {
     const transport = {
       send: async () => ({ status: 400, header: () => 'long '.repeat(100_000), text: '', complete: true }),
