@@ -204,9 +204,10 @@ class NoResponseError extends Error {
 const inTime = <Result>(response: Promise<Result>): Promise<Result> =>
   withTimeLimit(response, RESPONSE_TIMEOUT_MS, () => new NoResponseError())
 
-/** Whether a script may have been executed, or may still be: its connection is silent or was lost. */
+/** Whether a script may have been executed, or may still be. "Timed out" is the error of `commandTimeout` of ioredis. */
 const mayBeExecuted = (error: unknown): boolean =>
-  error instanceof NoResponseError || /\b(?:closed|disconnects|max retries|ECONNRESET|EPIPE)\b/i.test(String(error))
+  error instanceof NoResponseError ||
+  /\b(?:closed|disconnects|max retries|timed out|ECONNRESET|EPIPE)\b/i.test(String(error))
 
 /** Whether the server refused the script because it is a replica. The script wrote nothing. */
 const isFromReplica = (error: unknown): boolean =>

@@ -40,11 +40,12 @@ async function expectLateClaimReleased(
   store: DeliveryStore,
   proxy: StallingProxy,
   direct: DeliveryStore,
+  message = /did not respond within 3000 ms/,
 ): Promise<void> {
   await claimed(store, freshKey(), LEASE_MS)
   const key = freshKey()
   proxy.stall('responses')
-  await expect(store.claim(key, LEASE_MS)).rejects.toThrow(/did not respond within 3000 ms/)
+  await expect(store.claim(key, LEASE_MS)).rejects.toThrow(message)
   proxy.resume()
   await vi.waitFor(async () => expect((await direct.claim(key, LEASE_MS)).state).toBe('claimed'), SLOW)
 }
@@ -148,6 +149,25 @@ describe.skipIf(skipsWithout(redis.name, redis.missing))(
         )
       },
     )
+
+    test.concurrent('ioredis with a commandTimeout: a claim that comes after it is released', async (context) => {
+      const proxy = await proxyTo(service, context)
+      const [client, direct] = [
+        new Redis(proxy.url, { commandTimeout: 2_500, lazyConnect: true }),
+        new Redis(service.url, { lazyConnect: true }),
+      ]
+      for (const each of [client, direct]) {
+        each.on('error', () => undefined)
+        context.onTestFinished(() => each.disconnect())
+        await each.connect()
+      }
+      await expectLateClaimReleased(
+        redisStore(client, { prefix }),
+        proxy,
+        redisStore(direct, { prefix }),
+        /Command timed out/,
+      )
+    })
 
     test.concurrent('ioredis without a time limit: a call rejects after 3 s', async (context) => {
       const proxy = await proxyTo(service, context)
