@@ -93,7 +93,7 @@ async function call(operation: OperationName, flags: CallFlags, context: Context
   // The client checks the request against the schema of the operation.
   const send = client[operation] as (request: unknown, options: CallOptions) => Promise<unknown>
   // SIGINT ends the process during a read. It aborts a write, so that the command reports the unknown outcome.
-  const signal = isWrite ? interrupts.signal : undefined
+  const signal = isWrite ? interrupts.abortOnFirst() : undefined
   const options: CallOptions = {
     query: flags.query && Object.fromEntries(flags.query),
     timeoutMs: flags.timeout,

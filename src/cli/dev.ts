@@ -54,7 +54,7 @@ export async function dev(flags: DevFlags, { output, env, interrupts }: Context)
     )
   }
   // Handle signals from now on: a signal may arrive as soon as the URL is printed.
-  const { signal } = interrupts
+  const signal = interrupts.abortOnFirst()
   const secret = webhookSecretOf(env)
   const clock = createManualClock({ running: true })
   const endpointHosts = [...endpointHost.map((name) => name.toLowerCase()), ...urls.map((url) => new URL(url).hostname)]

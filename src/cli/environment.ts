@@ -19,9 +19,14 @@ export const ENVIRONMENT_HELP = `Environment:
 export const hasConnection = (env: NodeJS.ProcessEnv): boolean =>
   Boolean(env.CAMPAIGN_BASE_URL || env.CAMPAIGN_ACCESS_TOKEN || env.CAMPAIGN_ACCESS_TOKEN_FILE)
 
-export function baseUrlOf({ CAMPAIGN_BASE_URL: given }: NodeJS.ProcessEnv): string {
-  const baseUrl = given?.trim()
-  if (baseUrl) return baseUrl
+/** Returns the base URL; `undefined` if it is not set. It may not be a URL. */
+export const givenBaseUrlOf = ({ CAMPAIGN_BASE_URL: baseUrl }: NodeJS.ProcessEnv): string | undefined =>
+  baseUrl?.trim() || undefined
+
+/** Returns the base URL. @throws CommandFailure when it is not set */
+export function baseUrlOf(env: NodeJS.ProcessEnv): string {
+  const baseUrl = givenBaseUrlOf(env)
+  if (baseUrl !== undefined) return baseUrl
   throw usageFailure(
     'CAMPAIGN_BASE_URL is not set',
     'export CAMPAIGN_BASE_URL=https://…/api/v1, or run `npx campaign-client dev` for a service on this machine',

@@ -58,8 +58,8 @@ export function listenFailure({ code, message }: NodeJS.ErrnoException, port: nu
   }
 }
 
-/** Converts a thrown value to a failure of the command. */
-export async function toFailure(error: unknown, env: NodeJS.ProcessEnv): Promise<CommandFailure> {
+/** Converts a thrown value to a failure of the command. @param baseUrl - if one is set */
+export async function toFailure(error: unknown, baseUrl: string | undefined): Promise<CommandFailure> {
   if (error instanceof CommandFailure) return error
   const { CampaignError } = await import('campaign-client')
   if (!(error instanceof CampaignError)) {
@@ -69,22 +69,22 @@ export async function toFailure(error: unknown, env: NodeJS.ProcessEnv): Promise
   const { code, outcome } = error
   const message = withReference(error.message, ` (${error.docsPath})`)
   if (outcome === 'unknown') return unknownOutcomeFailure(code, message)
-  return new CommandFailure(exitCodeOf(code), code, message, { advice: adviceOn(error, env) })
+  return new CommandFailure(exitCodeOf(code), code, message, { advice: adviceOnError(error, baseUrl) })
 }
 
 /** Error codes of a failed TLS handshake, most often with a server that responds in plain text. */
 const HANDSHAKE_CODES = new Set(['EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG'])
 
 /** Advice on an error, if its outcome is known. For a service that did not respond, it depends on the connection. */
-export function adviceOn(
+export function adviceOnError(
   { code, systemCode }: { readonly code: string; readonly systemCode?: string | undefined },
-  { CAMPAIGN_BASE_URL: baseUrl = '' }: NodeJS.ProcessEnv,
+  baseUrl: string | undefined,
 ): string | undefined {
   if (exitCodeOf(code) !== EXIT.unreachable) return ADVICE[code]
   if (systemCode !== undefined && HANDSHAKE_CODES.has(systemCode)) {
     return 'TLS failed, probably because the server speaks http on this port: check the scheme and port of CAMPAIGN_BASE_URL'
   }
-  const isProxied = URL.canParse(baseUrl) && proxyUrlFor(baseUrl) !== undefined
+  const isProxied = baseUrl !== undefined && URL.canParse(baseUrl) && proxyUrlFor(baseUrl) !== undefined
   return isProxied ? `the connection goes through HTTPS_PROXY: check it first. Then ${ADVICE.network}` : ADVICE.network
 }
 

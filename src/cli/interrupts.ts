@@ -2,8 +2,9 @@
 export type SignalledProcess = Pick<NodeJS.Process, 'on' | 'off' | 'kill' | 'pid'>
 
 /**
- * Handles SIGINT, SIGTERM and SIGHUP: the first aborts {@link Interrupts.signal}. The next one ends the process, or aborts
- * {@link Interrupts.secondSignal} if a command has read that property; then the third ends the process.
+ * Handles SIGINT, SIGTERM and SIGHUP: the first aborts the signal of {@link Interrupts.abortOnFirst}. The next one ends the
+ * process, or aborts the signal of {@link Interrupts.abortOnSecond} if a command has called that method; then the third ends the
+ * process.
  */
 export class Interrupts {
   readonly #process: SignalledProcess
@@ -18,8 +19,8 @@ export class Interrupts {
     this.#process = process
   }
 
-  /** Aborted by the first signal. Until a command reads this property, a signal ends the process. */
-  get signal(): AbortSignal {
+  /** Returns the signal that the first interrupt aborts. Until a command calls this method, an interrupt ends the process. */
+  abortOnFirst(): AbortSignal {
     if (!this.#watching) {
       this.#watching = true
       for (const name of SIGNALS) this.#process.on(name, this.#onSignal)
@@ -27,8 +28,8 @@ export class Interrupts {
     return this.#first.signal
   }
 
-  /** Aborted by the second signal. */
-  get secondSignal(): AbortSignal {
+  /** Returns the signal that the second interrupt aborts. */
+  abortOnSecond(): AbortSignal {
     this.#usesSecond = true
     return this.#second.signal
   }

@@ -36,6 +36,7 @@ class Channel {
   readonly colours: ReturnType<typeof createColors>
   /** Whether the stream can overwrite a line. */
   readonly isTerminal: boolean
+  readonly showsProgressBar: boolean
   readonly #closing = new AbortController()
   /** Aborted when the stream can no longer be written. */
   readonly closed = this.#closing.signal
@@ -44,8 +45,10 @@ class Channel {
   constructor(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv) {
     this.#stream = stream
     this.isTerminal = stream.isTTY === true && env.TERM !== 'dumb'
+    const isPlain = Boolean(env.NO_COLOR)
+    this.showsProgressBar = this.isTerminal && !isPlain
     this.colours = createColors(
-      !env.NO_COLOR && (env.FORCE_COLOR ? !/^(?:0|false)$/.test(env.FORCE_COLOR) : this.isTerminal),
+      !isPlain && (env.FORCE_COLOR ? !/^(?:0|false)$/.test(env.FORCE_COLOR) : this.isTerminal),
     )
     // A reader may close the stream early, for example `head`.
     stream.on('error', (error: NodeJS.ErrnoException) => {

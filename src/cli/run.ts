@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander'
 import { version } from '../../package.json'
 import { Command, type Context, MAX_HELP_WIDTH } from './command.ts'
-import { ENVIRONMENT_HELP } from './environment.ts'
+import { ENVIRONMENT_HELP, givenBaseUrlOf } from './environment.ts'
 import { EXIT, EXIT_CODES_HELP, type ExitCode } from './exit-codes.ts'
 import { type CommandFailure, toFailure, usageFailure } from './failure.ts'
 import { systemReason } from './files.ts'
@@ -127,7 +127,7 @@ async function addCommands(program: Command, context: Context): Promise<void> {
 }
 
 async function printError(error: unknown, output: Output, env: NodeJS.ProcessEnv): Promise<ExitCode> {
-  const failure = error instanceof CommanderError ? toUsageFailure(error) : await toFailure(error, env)
+  const failure = error instanceof CommanderError ? toUsageFailure(error) : await toFailure(error, givenBaseUrlOf(env))
   const { code, message, exitCode, details } = failure
   const { advice, result, lines = [] } = details
   if (output.json) output.result({ ...result, error: { code, message, ...(advice && { advice }), exitCode }, exitCode })

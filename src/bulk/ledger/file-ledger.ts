@@ -188,7 +188,7 @@ async function* readEntries(path: string): AsyncGenerator<LedgerEntry> {
       const entries = page.all(last) as FileRow[]
       for (const stored of entries) {
         const { id, address, pid, xp, settled_at, begun_at } = stored
-        const { verdict = 'indeterminate', failure } = stateOf(stored)
+        const { verdict = 'indeterminate', failure } = readState(stored)
         const at = new Date(settled_at ?? begun_at).toISOString()
         yield { id, address, pid, xp, verdict, at, ...(failure && { error: failure }) }
         last = stored.rowid
@@ -245,7 +245,7 @@ const VERDICTS: ReadonlySet<unknown> = new Set<FinalVerdict | null>([
 ])
 
 /** @throws Error when the row has an unknown verdict or a malformed failure */
-function stateOf({ verdict, in_doubt, error }: FileRow): AwardState {
+function readState({ verdict, in_doubt, error }: FileRow): AwardState {
   const failure = error === null ? undefined : tryParseJson(error)
   if (!VERDICTS.has(verdict) || (error !== null && !isRecord(failure)))
     throw Object.assign(new Error('unrecognised entry'), { errcode: SQLITE_CORRUPT })
@@ -383,7 +383,7 @@ function checkHeader(path: string, database: SqliteDatabase, { run, target, rebi
   const hasAwards = database.prepare('SELECT 1 FROM awards LIMIT 1').get() !== undefined
   const recorded = header.target === null || !hasAwards ? undefined : tryParseJson(header.target)
   if (recorded !== undefined && !isRecord(recorded)) throw lost(path, DAMAGED)
-  requireTarget(nameOf(path), recorded as ClientTarget | undefined, target, rebind)
+  requireTarget(ledgerAt(path), recorded as ClientTarget | undefined, target, rebind)
 }
 
 /**
@@ -420,7 +420,7 @@ class FileSession implements LedgerSession {
     const before = this.#read(row.id)
     const conflict = before && conflictOf(row, before)
     if (conflict !== undefined) return { state: 'conflict', known: conflict }
-    const claim = claimAward(before && this.#stateOf(before), retryable)
+    const claim = claimAward(before && this.#readState(before), retryable)
     if (claim.state === 'done') return claim
     // The file has no claims.
     if (claim.state === 'busy') return { ...claim, retryMs: 0 }
@@ -438,15 +438,15 @@ class FileSession implements LedgerSession {
   }
 
   async complete(attempt: Attempt, verdict: Verdict, failure?: AwardFailure): Promise<Verdict | 'busy'> {
-    const { rowid, begunAt, stored, isInDoubt } = attempt as FileAttempt
-    const completed = completeAward(stored, { isInDoubt, holdsClaim: true }, verdict, failure)
+    const { rowid, begunAt, stored } = attempt as FileAttempt
+    const completed = completeAward(stored, { ...attempt, holdsClaim: true }, verdict, failure)
     await this.#write(() => this.#save(rowid, completed.stored, begunAt, Date.now()))
     return completed.result
   }
 
   async release(attempt: Attempt): Promise<void> {
-    const { rowid, begunAt, stored, before, isInDoubt } = attempt as FileAttempt
-    const released = releaseAward(stored, { isInDoubt, holdsClaim: true })
+    const { rowid, begunAt, stored, before } = attempt as FileAttempt
+    const released = releaseAward(stored, { ...attempt, holdsClaim: true })
     await this.#write(() => {
       if (released === undefined) this.#delete.run(rowid)
       else this.#save(rowid, released, before?.begun_at ?? begunAt, before?.settled_at ?? null)
@@ -455,7 +455,7 @@ class FileSession implements LedgerSession {
 
   async lookUp(row: AwardRow): Promise<AwardResult | undefined> {
     const stored = this.#read(row.id)
-    return stored === undefined || conflictOf(row, stored) !== undefined ? undefined : resultOf(this.#stateOf(stored))
+    return stored === undefined || conflictOf(row, stored) !== undefined ? undefined : resultOf(this.#readState(stored))
   }
 
   async findConflict(row: AwardRow): Promise<AwardRow | undefined> {
@@ -484,9 +484,9 @@ class FileSession implements LedgerSession {
     }
   }
 
-  #stateOf(stored: FileRow): AwardState {
+  #readState(stored: FileRow): AwardState {
     try {
-      return stateOf(stored)
+      return readState(stored)
     } catch (error) {
       throw explained(this.#path, error)
     }
@@ -651,11 +651,11 @@ const RESTORE =
 const NO_DATABASE = 'it is not an SQLite database. Use another file'
 const NO_ACCESS = 'check the permissions of the file and its folder'
 
-const nameOf = (path: string): string => `the ledger ${toVisible(path)}`
+const ledgerAt = (path: string): string => `the ledger ${toVisible(path)}`
 
 /** Returns the error for a ledger that can't be used. @param reason - without a full stop */
 const unusable = (path: string, reason: string, cause?: unknown): ConfigurationError =>
-  new ConfigurationError(`${nameOf(path)} can't be used: ${reason}`, { cause })
+  new ConfigurationError(`${ledgerAt(path)} can't be used: ${reason}`, { cause })
 
 /** Returns the error for a ledger that must be restored. */
 const lost = (path: string, reason: string, cause?: unknown): ConfigurationError =>

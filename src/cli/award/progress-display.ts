@@ -11,8 +11,8 @@ export interface ProgressDisplay {
 }
 
 /** Shows a bar on a terminal, and single lines elsewhere. */
-export const progressDisplay = (rows: number, { err }: Output, env: NodeJS.ProcessEnv): ProgressDisplay =>
-  err.isTerminal && !env.NO_COLOR ? progressBar(rows, err) : progressLines(rows, err)
+export const progressDisplay = (rows: number, { err }: Output): ProgressDisplay =>
+  err.showsProgressBar ? progressBar(rows, err) : progressLines(rows, err)
 
 const doneRows = ({ counts }: AwardProgress): number => Object.values(counts).reduce((sum, count) => sum + count, 0)
 

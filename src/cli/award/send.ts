@@ -22,9 +22,9 @@ import { type MessageParts, partsOf } from '../../shared/message-parts.ts'
 import { shellWord, toJsonLine } from '../../shared/text.ts'
 import { readProfile, targetOf } from '../check/profile.ts'
 import type { Context } from '../command.ts'
-import { currentTokenOf, normalBaseUrlOf } from '../environment.ts'
+import { baseUrlOf, currentTokenOf, normalBaseUrlOf } from '../environment.ts'
 import { EXIT, type ExitCode, exitCodeOf } from '../exit-codes.ts'
-import { adviceOn, CommandFailure, toFailure, withoutReference } from '../failure.ts'
+import { adviceOnError, CommandFailure, toFailure, withoutReference } from '../failure.ts'
 import { isSystemError, systemReason } from '../files.ts'
 import { bold, dim, plainLine } from '../output.ts'
 import { VERDICTS } from '../verdicts.ts'
@@ -132,8 +132,8 @@ export async function readProgressFormat(
 async function run({ client, ledger, format, flags, context }: Sending, plan: Plan): Promise<EndedRun | undefined> {
   const { list, retryRejected } = plan
   const { output, interrupts, env } = context
-  const { signal, secondSignal } = interrupts
-  const display = progressDisplay(list.rows.length, output, env)
+  const [signal, secondSignal] = [interrupts.abortOnFirst(), interrupts.abortOnSecond()]
+  const display = progressDisplay(list.rows.length, output)
   const onSignal = () => display.say('waiting for the awards in flight; press Ctrl-C again to stop at once')
   signal.addEventListener('abort', onSignal)
   try {
@@ -146,7 +146,7 @@ async function run({ client, ledger, format, flags, context }: Sending, plan: Pl
       onProgress: (progress) => display.show(progress),
       signal,
     })
-    return { report, plan, isInDoubt: false, isLedgerLost: isGone(plan.ledger, report) }
+    return { report, plan, hasUnknownOutcome: false, isLedgerLost: isGone(plan.ledger, report) }
   } catch (error) {
     if (!(error instanceof AwardRunStoppedError)) {
       const cause = error instanceof Error && error.cause
@@ -158,13 +158,13 @@ async function run({ client, ledger, format, flags, context }: Sending, plan: Pl
     const isInterrupted = signal.aborted && error.cause === signal.reason
     const stop = isInterrupted
       ? new CommandFailure(EXIT.interrupted, INTERRUPTED, `interrupted by ${interrupts.received}`)
-      : await stopFailure(error, env)
+      : await stopFailure(error, baseUrlOf(env))
     const after = await makePlan(list, plan).catch(() => plan)
     return {
       report: error.report,
       plan,
       stop,
-      isInDoubt: hasUnknownOutcome(after),
+      hasUnknownOutcome: hasUnknownOutcome(after),
       isLedgerLost: isLedgerLost(error.cause) || isGone(plan.ledger, error.report),
     }
   } finally {
@@ -224,10 +224,10 @@ const ledgerFailure = (cause: NodeJS.ErrnoException, exitCode: ExitCode = EXIT.u
 const RESTORE = 'restore the ledger from a backup, without the -wal file of the lost one'
 
 /** Converts the reason why a run stopped to a failure. */
-async function stopFailure(error: AwardRunStoppedError, env: NodeJS.ProcessEnv): Promise<CommandFailure> {
+async function stopFailure(error: AwardRunStoppedError, baseUrl: string): Promise<CommandFailure> {
   const { cause } = error
   if (isSystemError(cause)) return ledgerFailure(cause)
-  const failure = await toFailure(cause, env)
+  const failure = await toFailure(cause, baseUrl)
   if (failure === cause || failure.exitCode === EXIT.internal) return failure
   const { code } = failure
   // Do not use `failure.exitCode`: it may mean an unknown outcome, and `exitCodeOfRun` takes outcomes from the report.
@@ -236,6 +236,6 @@ async function stopFailure(error: AwardRunStoppedError, env: NodeJS.ProcessEnv):
   const isEnough = exitCode === EXIT.unreachable && cause instanceof Error
   const text = isEnough ? cause.message : (partsOf(error).text ?? error.message)
   const { systemCode } = cause as { readonly systemCode?: string }
-  const advice = isLedgerLost(cause) ? RESTORE : adviceOn({ code, systemCode }, env)
+  const advice = isLedgerLost(cause) ? RESTORE : adviceOnError({ code, systemCode }, baseUrl)
   return new CommandFailure(exitCode, code, withoutReference(text), { advice })
 }

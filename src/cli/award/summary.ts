@@ -15,7 +15,7 @@ export interface EndedRun {
   /** Why the run stopped. */
   readonly stop?: CommandFailure
   /** Whether a stopped run left an award in the ledger with an unknown outcome. */
-  readonly isInDoubt: boolean
+  readonly hasUnknownOutcome: boolean
   /** Whether the ledger was deleted or replaced during the run. */
   readonly isLedgerLost: boolean
 }
@@ -150,10 +150,10 @@ export function nextStep({ report, plan, stop }: EndedRun, argv: readonly string
 }
 
 /** Returns the exit code of a run: the first that applies. */
-export function exitCodeOfRun({ report, stop, isInDoubt }: EndedRun): ExitCode {
+export function exitCodeOfRun({ report, stop, hasUnknownOutcome }: EndedRun): ExitCode {
   const { counts, halted, fromLedger, complete } = report
   if (stop?.exitCode === EXIT.interrupted) return EXIT.interrupted
-  if (isInDoubt || counts.indeterminate > 0 || counts.unconfirmed > 0) return EXIT.unknownOutcome
+  if (hasUnknownOutcome || counts.indeterminate > 0 || counts.unconfirmed > 0) return EXIT.unknownOutcome
   if (stop?.exitCode === EXIT.refused || halted.length > 0) return EXIT.refused
   if (stop !== undefined) {
     // 2 means that nothing was sent.

@@ -46,7 +46,7 @@ export async function checkService(flags: CheckFlags, { output, env, interrupts 
   const { nodeTransport } = await import('campaign-client/node')
   const agent = await proxyAgentFor(baseUrl)
   const transport = nodeTransport(agent && { agent })
-  const signal = flags.allowWrites ? interrupts.signal : new AbortController().signal
+  const signal = flags.allowWrites ? interrupts.abortOnFirst() : new AbortController().signal
   const { isTerminal } = output.err
   if (!isTerminal) output.err.line(`sending at most ${MAX_REQUESTS} requests`)
   const probe = new Probe({

@@ -1,5 +1,5 @@
 import { EXIT, type ExitCode } from '../exit-codes.ts'
-import { ADVICE, adviceOn, CommandFailure } from '../failure.ts'
+import { ADVICE, adviceOnError, CommandFailure } from '../failure.ts'
 import { isReply } from './probe.ts'
 import { type Answer, answerOf, changesBetween, isAnswered, type Profile, type Target } from './profile.ts'
 import { type Check, type CheckArguments, type CheckFinding, describeReply, type Question } from './question.ts'
@@ -109,6 +109,6 @@ function failureOf({ reads, probe, args }: Check): CommandFailure | undefined {
   if (status !== undefined) {
     return fail(EXIT.unreachable, 'service_error', `${baseUrl} gave no usable response: ${reason}`, ADVICE.network)
   }
-  const advice = adviceOn({ code: 'network', systemCode }, { CAMPAIGN_BASE_URL: baseUrl })
+  const advice = adviceOnError({ code: 'network', systemCode }, baseUrl)
   return fail(EXIT.unreachable, 'network', `${baseUrl} cannot be reached: ${reason}`, advice)
 }

@@ -69,7 +69,7 @@ async function listen(flags: ListenFlags, { output, env, interrupts }: Context):
   let isUnsaved = false
   const stopping = new AbortController()
   const stop = () => stopping.abort()
-  interrupts.signal.addEventListener('abort', stop)
+  interrupts.abortOnFirst().addEventListener('abort', stop)
   const server = createServer((request, response) => {
     receive(request, response, options).then(record, () => response.destroy())
   })

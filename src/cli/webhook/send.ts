@@ -73,7 +73,7 @@ async function send(url: string, flags: SendFlags, { output, env, interrupts }: 
   }
   let sharedId = flags.id
   const deliveries: SentMessage[] = []
-  const { signal } = interrupts
+  const signal = interrupts.abortOnFirst()
   const limits = { timeoutMs: flags.timeout, maxBytes: MAX_RESPONSE_BYTES, signal }
   for (let index = 0; index < flags.times && !signal.aborted; index++) {
     const body = file ?? (await createBody(flags, sharedId))

@@ -13,12 +13,19 @@ interface Run {
   readonly fromLedger?: number
   readonly complete?: boolean
   readonly stop?: ExitCode
-  readonly isInDoubt?: boolean
+  readonly hasUnknownOutcome?: boolean
 }
 
-function exitCode({ counts, halted = [], fromLedger = 0, complete = true, stop, isInDoubt = false }: Run): number {
+function exitCode({
+  counts,
+  halted = [],
+  fromLedger = 0,
+  complete = true,
+  stop,
+  hasUnknownOutcome = false,
+}: Run): number {
   const report = { counts: { ...COUNTS, ...counts }, halted, fromLedger, complete } as unknown as AwardReport
-  const ended = { report, plan: undefined as never, isLedgerLost: false, isInDoubt }
+  const ended = { report, plan: undefined as never, isLedgerLost: false, hasUnknownOutcome }
   return exitCodeOfRun(stop === undefined ? ended : { ...ended, stop: new CommandFailure(stop, 'stop', 'stopped') })
 }
 
@@ -27,7 +34,11 @@ test.each<[number, string, Run]>([
   [0, 'every row was awarded in an earlier run', { fromLedger: 2 }],
   [1, 'a row is rejected', { counts: { rejected: 1 } }],
   [130, 'the run is interrupted', { complete: false, stop: 130 }],
-  [130, 'the run is interrupted, and a row of the ledger is in doubt', { complete: false, stop: 130, isInDoubt: true }],
+  [
+    130,
+    'the run is interrupted, and a row of the ledger is in doubt',
+    { complete: false, stop: 130, hasUnknownOutcome: true },
+  ],
   [2, 'the run could not start', { counts: { awarded: 0 }, complete: false, stop: 2 }],
   [1, 'the run stopped for a reason on this machine, and rows were sent', { complete: false, stop: 2 }],
   [3, 'the run stopped by a refusal', { complete: false, stop: 3 }],
@@ -42,9 +53,13 @@ test.each<[number, string, Run]>([
   [
     5,
     'the run stopped by a refusal, and a row of the ledger is in doubt',
-    { complete: false, stop: 3, isInDoubt: true },
+    { complete: false, stop: 3, hasUnknownOutcome: true },
   ],
-  [5, 'the service is unreachable, and a row of the ledger is in doubt', { complete: false, stop: 4, isInDoubt: true }],
+  [
+    5,
+    'the service is unreachable, and a row of the ledger is in doubt',
+    { complete: false, stop: 4, hasUnknownOutcome: true },
+  ],
 ])('award ends with %i if %s', (code, _, run) => {
   expect(exitCode(run)).toBe(code)
 })
