@@ -39,6 +39,12 @@ if (!DATABASE_URL || !CAMPAIGN_WEBHOOK_SECRET) {
   process.exit(2)
 }
 
+/** A job: a message as JSON. */
+interface Message {
+  json: string
+}
+const eventOf = ({ json }: Message): WebhookEvent => JSON.parse(json)
+
 const QUEUE = 'campaign-events'
 const FAILED = 'campaign-events-failed'
 const pool = new Pool({
@@ -85,9 +91,10 @@ const receiver = createWebhookReceiver({
       if (event.payload.campaign.id === TEST_CAMPAIGN) return
     }
     // Records the message and adds the job in one transaction: each message
-    // becomes one job.
+    // becomes one job. It carries text, because jsonb refuses some messages.
+    const message = { json: JSON.stringify(event) }
     await store.runOnce(key, (tx) =>
-      boss.send(QUEUE, event, {
+      boss.send(QUEUE, message, {
         db: { executeSql: (text, values) => tx.query(text, values) },
       }),
     )
@@ -96,10 +103,8 @@ const receiver = createWebhookReceiver({
 
 // The queue runs a job again when its worker crashes. `runOnce` credits the XP
 // of a message once, even after a replay.
-async function credit({
-  id,
-  data: event,
-}: Job<WebhookEvent>): Promise<JobResult> {
+async function credit({ id, data }: Job<Message>): Promise<JobResult> {
+  const event = eventOf(data)
   try {
     // A required field is missing: after its retries, the job moves to the
     // dead-letter queue.
@@ -126,7 +131,7 @@ async function credit({
 
 // By default, pg-boss takes one job every two seconds. These options take 50 at
 // a time, and the next 50 at once while there are more.
-await boss.work<WebhookEvent>(
+await boss.work<Message>(
   QUEUE,
   {
     batchSize: 50,
@@ -159,7 +164,8 @@ async function listFailed(): Promise<void> {
      WHERE name = $1 AND state = 'created' ORDER BY created_on`,
     [FAILED],
   )
-  for (const { data: event, output, created_on: at } of rows) {
+  for (const { data, output, created_on: at } of rows) {
+    const event = eventOf(data)
     const error = JSON.stringify(output?.message ?? output)
     console.log(at.toISOString(), event.id, event.kind, error)
   }

@@ -100,6 +100,40 @@ describe.skipIf(skipped)('examples/webhook-postgres.ts', () => {
 })
 
 describe.skipIf(skipped)('examples/webhook-queue.ts', () => {
+  test('queues and credits a message with text that jsonb refuses', async () => {
+    const service = await postgres.start()
+    onTestFinished(() => service.stop())
+    const databaseUrl = await ownDatabase(service)
+    const { url } = await start('webhook-queue', databaseUrl)
+    const user = randomUUID()
+    for (const text of ['\ud83d', '\0']) expect(await deliver(url, user, `${randomUUID()}${text}`, { text })).toBe(200)
+    const pool = new Pool({ connectionString: databaseUrl, max: 1 })
+    onTestFinished(() => pool.end())
+    const balance = async () => (await pool.query('SELECT user_id, xp::float8 AS xp FROM balances')).rows
+    await expect.poll(balance).toEqual([{ user_id: user, xp: 20 }])
+  })
+
+  test('a message whose user ID PostgreSQL refuses fails alone', async () => {
+    const service = await postgres.start()
+    onTestFinished(() => service.stop())
+    const databaseUrl = await ownDatabase(service)
+    const { url } = await start('webhook-queue', databaseUrl)
+    const user = randomUUID()
+    expect(await deliver(url, '\0', randomUUID())).toBe(200)
+    expect(await deliver(url, user, randomUUID())).toBe(200)
+    const pool = new Pool({ connectionString: databaseUrl, max: 1 })
+    onTestFinished(() => pool.end())
+    const jobs = async () =>
+      (
+        await pool.query(
+          `SELECT state::text FROM pgboss.job WHERE name = 'campaign-events'
+           AND (state = 'completed' OR output IS NOT NULL) ORDER BY created_on`,
+        )
+      ).rows
+    await expect.poll(jobs).toEqual([{ state: 'retry' }, { state: 'completed' }])
+    expect((await pool.query('SELECT user_id FROM balances')).rows).toEqual([{ user_id: user }])
+  })
+
   test('stores messages whose work fails, lists them, and replays each once', async () => {
     const service = await postgres.start()
     onTestFinished(() => service.stop())
@@ -116,7 +150,7 @@ describe.skipIf(skipped)('examples/webhook-queue.ts', () => {
     await pool.query('ALTER TABLE balances RENAME COLUMN xp TO points')
     const user = randomUUID()
     const ids = Array.from({ length: 3 }, () => randomUUID())
-    for (const id of ids) expect(await deliver(running.url, user, id)).toBe(200)
+    for (const id of ids) expect(await deliver(running.url, user, id, { text: '\ud83d\0' })).toBe(200)
     const failedJobs = async () => {
       // Ten retries take hours, so make the next attempt the last one. Not of an active job: pg-boss could lose its failure.
       await pool.query(
