@@ -23,7 +23,7 @@ const REFUSALS: Readonly<Record<WebhookErrorCode, readonly [WebhookErrorStatus, 
   body_not_raw: [
     500,
     'the body is not raw; pass it as it arrived: a string, Uint8Array or ArrayBuffer; read it before any JSON ' +
-      'middleware (Express: express.raw({ type: "*/*" }) on this route; fetch handlers: await request.arrayBuffer())',
+      'middleware (Express: express.raw({ type: () => true }) on this route; fetch handlers: await request.arrayBuffer())',
   ],
   invalid_utf8: [400, 'the message is signed, but its body is not valid UTF-8'],
   invalid_json: [400, 'the message is signed, but its body is not JSON, or more than 1 000 levels deep'],

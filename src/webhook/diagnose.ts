@@ -316,7 +316,7 @@ const MESSAGES = {
     'and check that nothing shortens it, quotes it or adds a second value.',
   parsed_body:
     'The body was parsed. The signature needs its raw bytes: read them before any JSON middleware (Express: ' +
-    'express.raw({ type: "*/*" }) on this route; fetch handlers: await request.arrayBuffer()).',
+    'express.raw({ type: () => true }) on this route; fetch handlers: await request.arrayBuffer()).',
   missing_body:
     'There is no body. It was not read yet, or something else has consumed it. Read it once, and pass the bytes.',
   reserialized_body:

@@ -102,7 +102,7 @@ const MAX_JSON_DEPTH = 1000
  * @example
  * ```ts
  * const header = request.headers.get('x-service-signature')
- * const event = parseWebhook(secret, await request.text(), header)
+ * const event = parseWebhook(secret, await request.arrayBuffer(), header)
  * if (event.kind === 'action_completed') console.log(event.payload.user)
  * ```
  */

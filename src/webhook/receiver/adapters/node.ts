@@ -149,7 +149,7 @@ async function readNodeBody(request: NodeRequest, limits: BodyLimits): Promise<B
         ? 'the request stream was read before the receiver, and its bytes are lost; mount the receiver before any ' +
           'middleware that reads the body'
         : "req.body is parsed: a body parser (express.json(), Nest's default, Next's bodyParser) ran before the " +
-          "receiver; mount the receiver before it, or put express.raw({ type: '*/*' }) in front of this route " +
+          'receiver; mount the receiver before it, or put express.raw({ type: () => true }) in front of this route ' +
           '(Nest: rawBody: true; Next: export const config = { api: { bodyParser: false } })',
   }
 }
