@@ -4,13 +4,14 @@ import { readOptions, refuseOptions } from '../errors/read-options.ts'
 import { identifier } from '../schemas/fields.ts'
 import { toIssue } from '../schemas/validate.ts'
 import {
-  issuesAt,
   NOT_AN_OPTION,
   notAnOption,
   type OptionIssue,
   type OptionRule,
   type OptionRules,
   oneOf,
+  optional,
+  optionIssues,
 } from '../shared/option-checks.ts'
 import { isRecord } from '../shared/type-checks.ts'
 
@@ -95,7 +96,21 @@ export function readOptionsOfKind<Options extends { readonly kind: string }>(
 ): Options {
   const mustBeKind = oneOf(...Object.keys(rules))
   const kind: Options['kind'] = options?.kind
-  refuseOptions(where, issuesAt('kind', mustBeKind(kind)))
+  if (mustBeKind(kind) !== undefined) {
+    const given = isRecord(options) ? options : {}
+    refuseOptions(where, optionIssues(given, { kind: mustBeKind, ...rulesOfAnyKind(Object.values(rules)) }))
+  }
   const ofKind = { kind: mustBeKind, ...rules[kind] } as never as OptionRules<NonNullable<Options>>
   return readOptions(`${where} of kind ${kind}`, options, ofKind)
+}
+
+/** Returns the rules for options of an unknown kind: a value is wrong if it is wrong for each kind. */
+function rulesOfAnyKind(rules: readonly Readonly<Record<string, OptionRule>>[]): Record<string, OptionRule> {
+  const names = new Set(rules.flatMap(Object.keys))
+  const ruleOf = (name: string): OptionRule =>
+    optional((value) => {
+      const found = rules.filter((each) => Object.hasOwn(each, name)).map((each) => each[name]?.(value))
+      return found.includes(undefined) ? undefined : found[0]
+    })
+  return Object.fromEntries([...names].map((name) => [name, ruleOf(name)]))
 }

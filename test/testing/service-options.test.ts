@@ -113,6 +113,22 @@ describe('createCampaignService', () => {
   })
 })
 
+describe('several wrong options besides an unknown kind are reported in one error', () => {
+  const user = { account: 'ada', platform: 'discord', pid: 'demo' }
+  test.each([
+    ['fail', { on: 'rewardWalet', times: -1, knd: 'x' }, ['knd', 'kind', 'on', 'times']],
+    ['fail', { on: 'delivery', kind: 'status', field: '' }, ['kind', 'field']],
+    // A fault of kind "status" may have this body.
+    ['fail', { kind: 'states', body: { a: 1 } }, ['kind']],
+    ['emit', { ...user, kind: 'action_complete', aid: '', xp: 'ten' }, ['kind', 'xp', 'aid']],
+  ] as const)('%s(%j)', (method, options, names) => {
+    const call = () => service()[method](options as never)
+    expect(call).toThrow(ConfigurationError)
+    const issues = names.map((name) => expect.objectContaining({ path: [name] }))
+    expect(call).toThrow(expect.objectContaining({ issues }))
+  })
+})
+
 describe('a webhook secret of only zero bytes, which cannot sign messages,', () => {
   const hook = { url: 'https://partner.example/hook', secret: '\0\0' }
   const refusal = /secret must not consist of zero bytes/
