@@ -25,7 +25,7 @@ export default defineConfig({
     isolate: process.env.CI !== undefined,
     setupFiles: ['test/support/random-seed.ts', 'test/support/leak-check.ts'],
     // Generous, so that a slow machine fails no test.
-    testTimeout: 300_000,
+    testTimeout: FULL_SIZE ? 1_200_000 : 300_000,
     hookTimeout: 300_000,
     // Tests that run at the same time would clear each other's mocks.
     clearMocks: false,

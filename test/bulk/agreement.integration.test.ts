@@ -7,7 +7,7 @@ import { postgresLedgers } from './postgres-ledgers.ts'
 describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the counts of every report', () => {
   const newLedger = postgresLedgers()
 
-  test('agree with the ledger in PostgreSQL, for every row that was read', { timeout: 300_000 }, async () => {
+  test('agree with the ledger in PostgreSQL, for every row that was read', async () => {
     await runScenarios('agreement, PostgreSQL', newLedger)
   })
 })

@@ -364,9 +364,7 @@ function commandRunner(): Runner {
   }
 }
 
-describe('a judge agrees with ledger, report and exit code in random scripts of faults, outages, tokens and kills', {
-  timeout: 600_000,
-}, () => {
+describe('a judge agrees with ledger, report and exit code in random scripts of faults, outages, tokens and kills', () => {
   test.each(['fetch', 'nodeTransport'] as const)('with a ledger in a file, over %s', async (transport) => {
     await runScripts(`judge, file, ${transport}`, () => {
       const path = newPath()

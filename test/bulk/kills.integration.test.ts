@@ -14,12 +14,11 @@ import { randomFor } from './random.ts'
 import { RunProcess } from './run-process.ts'
 import type { RunTask } from './run-program.ts'
 
-const ROWS = FULL_SIZE ? 10_000 : 400
-
 const PROGRAM = 'test/bulk/run-program.ts'
 const pathOf = compiled(PROGRAM)
 
 interface LedgerUnderTest {
+  readonly size: number
   readonly kills: number
   readonly task: RunTask['ledger']
   readonly open: () => AwardLedger
@@ -27,7 +26,7 @@ interface LedgerUnderTest {
 }
 
 /** Kills runs in child processes at random points, then completes the list in this process and compares the results. */
-async function killRuns(label: string, { kills, task, open, read }: LedgerUnderTest): Promise<void> {
+async function killRuns(label: string, { size, kills, task, open, read }: LedgerUnderTest): Promise<void> {
   const random = randomFor(label)
   const service = createCampaignService()
   const { url, close } = await service.listen()
@@ -40,14 +39,14 @@ async function killRuns(label: string, { kills, task, open, read }: LedgerUnderT
     const run = new RunProcess(pathOf(PROGRAM), {
       baseUrl: url,
       ledger: task,
-      rows: [0, ROWS],
+      rows: [0, size],
       concurrency: 16,
       // For the fault `hang`, which never responds. With a shorter limit, a run on a busy machine gives up by itself.
       timeoutMs: 3_000,
     })
     // Kill one in five runs while it starts, and the others after some calls.
     if (random.below(5) === 0) await wait(random.below(300))
-    else await run.calls(1 + random.below(Math.floor((ROWS / kills) * 0.9)))
+    else await run.calls(1 + random.below(Math.floor((size / kills) * 0.9)))
     await wait(random.below(8))
     killed += (await run.kill()) ? 1 : 0
   }
@@ -55,7 +54,7 @@ async function killRuns(label: string, { kills, task, open, read }: LedgerUnderT
   endFaults()
 
   const client = new CampaignClient({ baseUrl: url, accessToken: 'a-token' })
-  const rows = awards(ROWS)
+  const rows = awards(size)
   const report = await rewardWallets(client, rows, { ledger: open(), concurrency: 16 })
   expectAgreement(rows, report, await read(), service)
   console.info(`${label}: ${killed} kills, ${service.requests.length} requests, ${JSON.stringify(report.counts)}`)
@@ -68,11 +67,12 @@ async function killRuns(label: string, { kills, task, open, read }: LedgerUnderT
   expectAgreement(rows, confirmed, await read(), service)
 }
 
-describe('runs that are killed at random points', { timeout: 300_000 }, () => {
+describe('runs that are killed at random points', () => {
   test('with a ledger in a file: each award is made once; report, ledger and service agree', async () => {
     const path = newPath()
-    const kills = FULL_SIZE ? 60 : 5
-    await killRuns('kills, file', { kills, task: { path }, open: () => fileLedger(path), read: () => entriesOf(path) })
+    const amounts = FULL_SIZE ? { size: 10_000, kills: 60 } : { size: 400, kills: 5 }
+    const ledger = { task: { path }, open: () => fileLedger(path), read: () => entriesOf(path) }
+    await killRuns('kills, file', { ...amounts, ...ledger })
   })
 
   describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('with a ledger in PostgreSQL', () => {
@@ -80,9 +80,9 @@ describe('runs that are killed at random points', { timeout: 300_000 }, () => {
 
     test('each award is made once; report, ledger and service agree', async () => {
       const { open, remove, ...ledger } = newLedger()
-      // Each run looks every row up in the database again.
-      const kills = FULL_SIZE ? 20 : 5
-      await killRuns('kills, PostgreSQL', { kills, ...ledger, open: () => open({ leaseMs: 700 }) })
+      // Each run looks every row up in the database again, so that many rows take long.
+      const amounts = FULL_SIZE ? { size: 4_000, kills: 20 } : { size: 400, kills: 5 }
+      await killRuns('kills, PostgreSQL', { ...amounts, ...ledger, open: () => open({ leaseMs: 700 }) })
       await remove()
     })
   })

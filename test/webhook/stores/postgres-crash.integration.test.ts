@@ -81,12 +81,12 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore wh
 
     test('with pg, none is lost, none is handled twice at once, and runOnce applies none twice', async () => {
       const store = postgresStore(pool, { table })
-      await expectExactlyOnce(store, { count: sizeOf(20_000), seed: 1 }, (tx, key) => tx.query(insert, [key]))
+      await expectExactlyOnce(store, { count: sizeOf(10_000), seed: 1 }, (tx, key) => tx.query(insert, [key]))
     })
 
     test('with postgres, none is lost, none is handled twice at once, and runOnce applies none twice', async () => {
       const store = postgresStore(sql, { table })
-      await expectExactlyOnce(store, { count: sizeOf(10_000), seed: 2 }, (tx, key) => tx.unsafe(insert, [key]))
+      await expectExactlyOnce(store, { count: sizeOf(6_000), seed: 2 }, (tx, key) => tx.unsafe(insert, [key]))
     })
   })
 })

@@ -37,14 +37,14 @@ describe.skipIf(skipsWithout(redis.name, redis.missing))('redisStore when proces
       await expectHandledOnce(store, report, count)
     }
 
-    test('with redis, none is lost, and none is handled twice at once', { timeout: 240_000 }, async () => {
+    test('with redis, none is lost, and none is handled twice at once', async () => {
       const client = createClient({ url: service.url })
       await client.connect()
       onTestFinished(() => client.destroy())
       await expectNoneLost(redisStore(client, { prefix }), 0)
     })
 
-    test('with ioredis, none is lost, and none is handled twice at once', { timeout: 240_000 }, async () => {
+    test('with ioredis, none is lost, and none is handled twice at once', async () => {
       const client = new Ioredis(service.url)
       onTestFinished(() => client.disconnect())
       await expectNoneLost(redisStore(client, { prefix }), 1)
