@@ -437,6 +437,7 @@ describe('a ledger is refused with its path and the reason', () => {
       await expect(run).rejects.toThrow(ConfigurationError)
       await expect(run).rejects.toThrow(`${path} can't be used: it is damaged. Restore it`)
       expect(sent()).toBe(0)
+      await expect(fileLedger(path)[LEDGER].check(undefined)).rejects.toThrow('it is damaged')
     }
     await damaged((path) => truncateSync(path, size - 4_096))
     for (let page = 2; page < size / 4_096; page += 5) {

@@ -289,10 +289,7 @@ function openSession(path: string, opener: Opener): LedgerSession {
     if (isNew(database)) {
       database.exec(CREATE)
       database.prepare('INSERT INTO run (name, begun_at) VALUES (?, ?)').run(opener.run, Date.now())
-    } else {
-      const { quick_check: found } = database.prepare('PRAGMA quick_check(1)').get() as { quick_check: string }
-      if (found !== 'ok') throw lost(path, DAMAGED)
-    }
+    } else requireIntact(path, database)
     checkHeader(path, database, opener)
     if (opener.state !== undefined) requireState(path, database, opener.state)
     if (opener.target !== undefined) {
@@ -308,6 +305,12 @@ function openSession(path: string, opener: Opener): LedgerSession {
   }
 }
 
+/** @throws ConfigurationError when SQLite finds the file damaged */
+function requireIntact(path: string, database: SqliteDatabase): void {
+  const { quick_check: found } = database.prepare('PRAGMA quick_check(1)').get() as { quick_check: string }
+  if (found !== 'ok') throw lost(path, DAMAGED)
+}
+
 function checkFile(path: string, opener: Opener): void {
   const file = findFile(path)
   requireNotLost(path)
@@ -316,7 +319,9 @@ function checkFile(path: string, opener: Opener): void {
   try {
     database = openSqlite('fileLedger', path)
     database.exec(LOCK)
-    if (!isNew(database)) checkHeader(path, database, opener)
+    if (isNew(database)) return
+    requireIntact(path, database)
+    checkHeader(path, database, opener)
   } catch (error) {
     throw explained(path, error)
   } finally {
