@@ -44,7 +44,7 @@ function table(subject: Subject): string {
     return found === undefined ? '–' : formatSpread(group.measure ?? subject.measure, found.samples)
   }
   const rows = [
-    ['', ...groups.map((group) => `${group.title}${unitOf(group)}`)],
+    ['case', ...groups.map((group) => `${group.title}${unitOf(group)}`)],
     ['---', ...groups.map(() => '---')],
     ...names.map((name) => [name, ...groups.map((group) => cell(group, name))]),
   ]

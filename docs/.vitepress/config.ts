@@ -23,13 +23,16 @@ const repositoryUrl = repository?.url.replace(/^git\+|\.git$/g, '')
 /** A space before a unit or three more digits. */
 const SPACE_IN_NUMBER = /(?<=\d) (?=(?:\d{3}|ms|s|kB|MB|MiB|XP)\b|%)/g
 
-/** Turns relative links into addresses of the site, and keeps numbers and short code on one line (code by style.css). */
+/**
+ * Turns relative links into addresses of the site, and keeps numbers and short code on one line (code by style.css).
+ * A phone shows up to 36 characters on a line of a list.
+ */
 function adaptInlineTokens(md: MarkdownRenderer): void {
   md.core.ruler.push('adapt-inline-tokens', ({ tokens, env }) => {
     const file = relative(ROOT, env.realPath ?? env.path ?? '')
     for (const token of tokens.flatMap(({ children }) => children ?? [])) {
       if (token.type === 'text') token.content = token.content.replaceAll(SPACE_IN_NUMBER, '\u00a0')
-      if (token.type === 'code_inline' && /^(?:\S+|.{1,25})$/.test(token.content)) token.attrSet('class', 'unbroken')
+      if (token.type === 'code_inline' && /^(?:\S{1,36}|.{1,25})$/.test(token.content)) token.attrSet('class', 'unbroken')
       const href = token.attrGet('href') ?? ''
       const target = href.startsWith('/') ? undefined : targetOf(file, href)
       if (target === undefined || target.page.endsWith('.webp')) continue
