@@ -32,7 +32,8 @@ function adaptInlineTokens(md: MarkdownRenderer): void {
     const file = relative(ROOT, env.realPath ?? env.path ?? '')
     for (const token of tokens.flatMap(({ children }) => children ?? [])) {
       if (token.type === 'text') token.content = token.content.replaceAll(SPACE_IN_NUMBER, '\u00a0')
-      if (token.type === 'code_inline' && /^(?:\S{1,36}|.{1,25})$/.test(token.content)) token.attrSet('class', 'unbroken')
+      if (token.type === 'code_inline' && /^(?:\S{1,36}|.{1,25})$/.test(token.content))
+        token.attrSet('class', 'unbroken')
       const href = token.attrGet('href') ?? ''
       const target = href.startsWith('/') ? undefined : targetOf(file, href)
       if (target === undefined || target.page.endsWith('.webp')) continue
