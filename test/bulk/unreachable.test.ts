@@ -36,9 +36,17 @@ test('the run waits for a service that is unreachable for a short time', async (
   const { client, service } = setup()
   const options = { baseUrl: await unusedUrl(), accessToken: 'a-token', maxRetries: 0 }
   const lost = new CampaignClient({ ...options, transport: nodeTransport() })
-  // Eight calls in flight and two probes.
+  // Eight calls in flight and two probes. Three failed calls would keep the others from beginning.
   let failuresLeft = 10
-  const flaky = { rewardWallet: (row: AwardRow) => (failuresLeft-- > 0 ? lost : client).rewardWallet(row) }
+  const allBegun = Promise.withResolvers<void>()
+  const flaky = {
+    async rewardWallet(row: AwardRow) {
+      if (failuresLeft-- <= 0) return client.rewardWallet(row)
+      if (failuresLeft === 2) allBegun.resolve()
+      await allBegun.promise
+      return lost.rewardWallet(row)
+    },
+  }
   const report = await rewardWallets(flaky, awards(30), { ledger: fileLedger(newPath()), concurrency: 8 })
   expect(report.counts).toEqual(counts({ awarded: 30 }))
   expect(service.state.awards).toHaveLength(30)
