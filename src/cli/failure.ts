@@ -1,5 +1,6 @@
-import type { CampaignErrorCode, Issue } from 'campaign-client'
+import type { Issue } from 'campaign-client'
 import { describeAt } from '../shared/issue.ts'
+import { ERROR_CODES } from './error-codes.ts'
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts'
 import { proxyUrlFor } from './proxy-url.ts'
 
@@ -108,39 +109,9 @@ export const ADVICE: Readonly<Record<string, string>> = {
 /** The end of a message of a `CampaignError`: a code, or a URL with the code. Ledgers may also contain messages with a path. */
 const REFERENCE = / \((?:(?:docs|https?:\/)\/\S+#)?([a-z_]+)\)$/
 
-const CODES: Readonly<Record<CampaignErrorCode, true>> = {
-  api_error: true,
-  bad_request: true,
-  unauthorized: true,
-  access_denied: true,
-  rate_limited: true,
-  service_error: true,
-  referral_rejected: true,
-  network: true,
-  timeout: true,
-  unexpected_response: true,
-  invalid_request: true,
-  access_token: true,
-  configuration: true,
-  award_run_stopped: true,
-  award_unsettled: true,
-  missing_signature: true,
-  malformed_signature: true,
-  signature_mismatch: true,
-  body_not_raw: true,
-  invalid_utf8: true,
-  invalid_json: true,
-  missing_id: true,
-  unexpected_shape: true,
-  discard_event: true,
-  lease_lost: true,
-  run_time_exceeded: true,
-  receiver_closed: true,
-}
-
 /** Replaces the reference at the end of a message, if it has one. */
 const withReference = (message: string, reference: string): string =>
-  message.replace(REFERENCE, (found, code: string) => (Object.hasOwn(CODES, code) ? reference : found))
+  message.replace(REFERENCE, (found, code: string) => (ERROR_CODES.has(code) ? reference : found))
 
 /** Removes the URL or the code at the end of a message. Other words in brackets stay. */
 export const withoutReference = (message: string): string => withReference(message, '')

@@ -75,7 +75,10 @@ type OfKind<Options, Kind> = Options extends { readonly kind: infer Kinds }
     : never
   : never
 
-/** Copies options whose names depend on `kind`, for {@link readOptionsOfKind}. Reads each option once, so that a getter can't replace a checked value. */
+/**
+ * Copies options whose names depend on `kind`, for {@link readOptionsOfKind}. Reads each option once, so that a getter can't
+ * replace a checked value.
+ */
 export function copyOfKind<Options>(options: Options, ...rules: readonly Readonly<Record<string, object>>[]): Options {
   if (!isRecord(options)) return options
   const known = rules.flatMap(Object.values).flatMap(Object.keys)

@@ -18,7 +18,7 @@ export interface PostgresLedgerUnderTest {
   readonly remove: () => Promise<unknown>
 }
 
-/** Opens a database with the tables of awards, for the tests of a `describe`. @returns its address and a pool, in tests and hooks */
+/** Opens a database with the tables of awards, for the tests of a `describe`. @returns its URL and a pool, in tests and hooks */
 export function awardTables(): () => { readonly url: string; readonly pool: Pool } {
   let server: Database
   let pool: Pool

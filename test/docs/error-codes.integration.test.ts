@@ -1,40 +1,12 @@
 import { readFileSync } from 'node:fs'
-import { CampaignError, type CampaignErrorCode } from 'campaign-client'
+import { CampaignError } from 'campaign-client'
 import { build } from 'esbuild'
 import { expect, test } from 'vitest'
 import { pathTo } from '../../scripts/repository.ts'
+import { ERROR_CODES } from '../../src/cli/error-codes.ts'
 import { constants } from '../../tsup.config.ts'
 
-/** All codes. The compiler reports a missing or unknown code. */
-const codes = Object.keys({
-  api_error: true,
-  bad_request: true,
-  unauthorized: true,
-  access_denied: true,
-  referral_rejected: true,
-  rate_limited: true,
-  service_error: true,
-  network: true,
-  timeout: true,
-  unexpected_response: true,
-  invalid_request: true,
-  access_token: true,
-  configuration: true,
-  award_run_stopped: true,
-  award_unsettled: true,
-  missing_signature: true,
-  malformed_signature: true,
-  signature_mismatch: true,
-  body_not_raw: true,
-  invalid_utf8: true,
-  invalid_json: true,
-  missing_id: true,
-  unexpected_shape: true,
-  discard_event: true,
-  lease_lost: true,
-  run_time_exceeded: true,
-  receiver_closed: true,
-} satisfies Record<CampaignErrorCode, true>) as CampaignErrorCode[]
+const codes = [...ERROR_CODES]
 
 const page = readFileSync(pathTo('docs/error-codes.md'), 'utf8')
 

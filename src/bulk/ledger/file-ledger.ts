@@ -651,8 +651,8 @@ function createFile(path: string): void {
 
 const DAMAGED = 'it is damaged. Restore it, with its -wal file if there is one, from a backup'
 const RESTORE =
-  'Restore it from a backup, without the -wal file that it left. Without its entries, a run can find earlier awards only with confirm: others could be refused ' +
-  'as used, and rows with a new id could be awarded twice'
+  'Restore it from a backup, without the -wal file that it left. Without its entries, a run can find earlier awards only ' +
+  'with confirm: others could be refused as used, and rows with a new id could be awarded twice'
 const NO_DATABASE = 'it is not an SQLite database. Use another file'
 const NO_ACCESS = 'check the permissions of the file and its folder'
 

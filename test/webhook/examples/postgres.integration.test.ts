@@ -23,6 +23,16 @@ const start = (name: string, databaseUrl: string): Promise<RunningExample> =>
     TEST_CAMPAIGN: 'test-campaign',
   })
 
+/** Creates a database. Returns its URL, and a pool. */
+async function openDatabase(): Promise<{ readonly databaseUrl: string; readonly pool: Pool }> {
+  const service = await postgres.start()
+  onTestFinished(() => service.stop())
+  const databaseUrl = await ownDatabase(service)
+  const pool = new Pool({ connectionString: databaseUrl, max: 2 })
+  onTestFinished(() => pool.end())
+  return { databaseUrl, pool }
+}
+
 async function deliver(url: string, user: string, id: string, fields: object = {}): Promise<number> {
   const body = JSON.stringify(exampleActivity({ id, user, ...fields }))
   const headers = { 'content-type': 'application/json', 'x-service-signature': signWebhook(secret, body) }
@@ -33,9 +43,7 @@ const skipped = skipsWithout(postgres.name, postgres.missing)
 
 describe.skipIf(skipped).each(['webhook-postgres', 'webhook-queue'])('examples/%s.ts', (name) => {
   test('records each message once in two processes, and ends on SIGTERM', async () => {
-    const service = await postgres.start()
-    onTestFinished(() => service.stop())
-    const url = await ownDatabase(service)
+    const { databaseUrl: url, pool } = await openDatabase()
     const [first, second] = await Promise.all([start(name, url), start(name, url)])
 
     const user = randomUUID()
@@ -44,8 +52,6 @@ describe.skipIf(skipped).each(['webhook-postgres', 'webhook-queue'])('examples/%
     for (const status of await Promise.all(attempts)) expect([200, 503]).toContain(status)
     for (const id of ids) expect(await deliver(first.url, user, id)).toBe(200)
 
-    const pool = new Pool({ connectionString: url, max: 1 })
-    onTestFinished(() => pool.end())
     const balances = async () =>
       (await pool.query('SELECT xp::float8 AS xp FROM balances WHERE user_id = $1', [user])).rows
     await expect.poll(balances).toEqual([{ xp: 100 }])
@@ -62,9 +68,7 @@ describe.skipIf(skipped).each(['webhook-postgres', 'webhook-queue'])('examples/%
 
 describe.skipIf(skipped).each(['webhook-postgres', 'webhook-queue'])('examples/%s.ts', (name) => {
   test('credits no XP of a Test message in the test campaign', async () => {
-    const service = await postgres.start()
-    onTestFinished(() => service.stop())
-    const databaseUrl = await ownDatabase(service)
+    const { databaseUrl, pool } = await openDatabase()
     const { url, process } = await start(name, databaseUrl)
     const user = randomUUID()
     const action = { id: 'a-1', name: 'Follow', type: 'social', meta: null }
@@ -72,8 +76,6 @@ describe.skipIf(skipped).each(['webhook-postgres', 'webhook-queue'])('examples/%
     const testMessage = { user_id: user, event, campaign: { id: 'test-campaign', name: 'Test' } }
     expect(await deliver(url, user, randomUUID(), testMessage)).toBe(200)
     expect(await deliver(url, user, randomUUID())).toBe(200)
-    const pool = new Pool({ connectionString: databaseUrl, max: 1 })
-    onTestFinished(() => pool.end())
     const balances = async () =>
       (await pool.query('SELECT xp::float8 AS xp FROM balances WHERE user_id = $1', [user])).rows
     await expect.poll(balances).toEqual([{ xp: 10 }])
@@ -86,14 +88,10 @@ describe.skipIf(skipped).each(['webhook-postgres', 'webhook-queue'])('examples/%
 
 describe.skipIf(skipped)('examples/webhook-postgres.ts', () => {
   test('stores the bytes of a message that lacks a required field', async () => {
-    const service = await postgres.start()
-    onTestFinished(() => service.stop())
-    const databaseUrl = await ownDatabase(service)
+    const { databaseUrl, pool } = await openDatabase()
     const { url } = await start('webhook-postgres', databaseUrl)
     const id = randomUUID()
     expect(await deliver(url, 'ada', id, { campaign: null })).toBe(200)
-    const pool = new Pool({ connectionString: databaseUrl, max: 1 })
-    onTestFinished(() => pool.end())
     const { rows } = await pool.query('SELECT body FROM unread_messages WHERE id = $1', [id])
     expect(JSON.parse(String(rows[0]?.body))).toMatchObject({ id, user: 'ada', campaign: null })
   })
@@ -101,28 +99,20 @@ describe.skipIf(skipped)('examples/webhook-postgres.ts', () => {
 
 describe.skipIf(skipped)('examples/webhook-queue.ts', () => {
   test('queues and credits a message with text that jsonb refuses', async () => {
-    const service = await postgres.start()
-    onTestFinished(() => service.stop())
-    const databaseUrl = await ownDatabase(service)
+    const { databaseUrl, pool } = await openDatabase()
     const { url } = await start('webhook-queue', databaseUrl)
     const user = randomUUID()
     for (const text of ['\ud83d', '\0']) expect(await deliver(url, user, `${randomUUID()}${text}`, { text })).toBe(200)
-    const pool = new Pool({ connectionString: databaseUrl, max: 1 })
-    onTestFinished(() => pool.end())
     const balance = async () => (await pool.query('SELECT user_id, xp::float8 AS xp FROM balances')).rows
     await expect.poll(balance).toEqual([{ user_id: user, xp: 20 }])
   })
 
   test('a message whose user ID PostgreSQL refuses fails alone', async () => {
-    const service = await postgres.start()
-    onTestFinished(() => service.stop())
-    const databaseUrl = await ownDatabase(service)
+    const { databaseUrl, pool } = await openDatabase()
     const { url } = await start('webhook-queue', databaseUrl)
     const user = randomUUID()
     expect(await deliver(url, '\0', randomUUID())).toBe(200)
     expect(await deliver(url, user, randomUUID())).toBe(200)
-    const pool = new Pool({ connectionString: databaseUrl, max: 1 })
-    onTestFinished(() => pool.end())
     const jobs = async () =>
       (
         await pool.query(
@@ -135,11 +125,7 @@ describe.skipIf(skipped)('examples/webhook-queue.ts', () => {
   })
 
   test('stores messages whose work fails, lists them, and replays each once', async () => {
-    const service = await postgres.start()
-    onTestFinished(() => service.stop())
-    const databaseUrl = await ownDatabase(service)
-    const pool = new Pool({ connectionString: databaseUrl, max: 2 })
-    onTestFinished(() => pool.end())
+    const { databaseUrl, pool } = await openDatabase()
     const run = async (command: string) => {
       const { stdout } = await promisify(execFile)(process.execPath, [pathOf('examples/webhook-queue.ts'), command], {
         env: { ...process.env, DATABASE_URL: databaseUrl, CAMPAIGN_WEBHOOK_SECRET: secret },

@@ -50,7 +50,8 @@ export function Table<Row>({ class: name, columns, rows, linkTo, rowClass }: Tab
       removeEventListener('resize', updateWindow)
     }
   }, [rows.length])
-  const place = { body, height, rows, linkTo }
+  const latest = useIndex(latestItem.value, rows, linkTo)
+  const place = { body, height, rows, linkTo, latest }
   const rememberPlace = useSteadyRow(place)
   const { tabStop, onKeyDown, onFocus } = useArrowKeys(place)
   const entries = Object.entries(columns)
@@ -100,6 +101,8 @@ export function Table<Row>({ class: name, columns, rows, linkTo, rowClass }: Tab
 interface Place<Row> extends Pick<TableProps<Row>, 'rows' | 'linkTo'> {
   readonly body: { readonly current: HTMLElement | null }
   readonly height: number
+  /** The index of the row of the open item, or of the item that was open last; -1 if there is none. */
+  readonly latest: number
 }
 
 /** Returns the index of the row that opens an item; -1 if there is none. */
@@ -113,11 +116,10 @@ const STEPS: Readonly<Record<string, number>> = {
 }
 
 /** Moves the focus between the rows by keys. The focused row, or else the open one, is the only tab stop of the table. */
-function useArrowKeys<Row>({ body, height, rows, linkTo }: Place<Row>) {
+function useArrowKeys<Row>({ body, height, rows, linkTo, latest }: Place<Row>) {
   const [current, setCurrent] = useState<string>()
   const wanted = useRef<string>(undefined)
   const focused = useIndex(current, rows, linkTo)
-  const latest = useIndex(latestItem.value, rows, linkTo)
   const index = [focused, latest].find((each) => each >= 0)
   // A row out of sight is rendered only after the list has scrolled to it.
   useEffect(() => {
@@ -160,11 +162,10 @@ function openRow({ target, metaKey, ctrlKey, shiftKey }: MouseEvent, to: string)
  * Keeps the row of the open item, or of the item that was open last, at its place on the screen. An item that was opened by
  * its address is scrolled into view. Returns a function that remembers the place of a row that is being opened.
  */
-function useSteadyRow<Row>({ body, height, rows, linkTo }: Place<Row>): (to: string, row: HTMLElement) => void {
+function useSteadyRow<Row>({ body, height, latest: index }: Place<Row>): (to: string, row: HTMLElement) => void {
   const place = useRef<{ readonly to: string; readonly top: number }>(undefined)
   const to = latestItem.value
   const isOpen = path.value === to
-  const index = useIndex(to, rows, linkTo)
   const topOf = (element: HTMLElement) => element.getBoundingClientRect().top + index * height
   useLayoutEffect(() => {
     const scroller = body.current?.closest('.list')
