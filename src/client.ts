@@ -142,9 +142,9 @@ export class CampaignClient {
    * Awards XP to a wallet address. If the address is new, the service registers it and creates its campaign entry. The
    * service also sends a webhook message.
    *
-   * A retry is guarded: the service accepts each `id` once. After an error with `outcome: 'unknown'` you may call again
-   * with the same `id`. If an attempt was applied and its response was lost, the service refuses the retry, and the error
-   * has `outcome: 'unknown'`.
+   * A retry is guarded: the service accepts each `id` once. After an error with `outcome: 'unknown'`, you may call
+   * again with the same `id`. If an attempt was applied and its response was lost, the service refuses the retry, and
+   * the error has `outcome: 'unknown'`.
    * See "POST /wallet/reward" in docs/the-service.md.
    *
    * @throws InvalidRequestError when an argument is wrong, such as an `xp` that is not finite; nothing was sent.

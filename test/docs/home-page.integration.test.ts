@@ -16,7 +16,7 @@ describe.each(['README.md', 'docs/index.md'])('%s', (page) => {
   test('counts the kinds of faults of the local service', () => {
     const [requests, deliveries] = [FAULT_RULES, DELIVERY_FAULT_RULES].map((rules) => Object.keys(rules).length)
     expect(line('Safe retries')).toContain(
-      `${requests} kinds of failing responses and ${deliveries} of failing webhook`,
+      `${requests} kinds of failing responses and ${deliveries} kinds of failing webhook`,
     )
   })
 
@@ -24,7 +24,7 @@ describe.each(['README.md', 'docs/index.md'])('%s', (page) => {
     const [ours, , oursAt64] = benchmark('One call', 'campaign-client/node')
     const [stripe, , stripeAt64] = benchmark('One call', 'stripe')
     expect(line('CPU time')).toContain(
-      `${ours} of bare \`fetch\`, \`stripe-node\` ${stripe}; with 64 calls at once, ${oursAt64} and ${stripeAt64}`,
+      ` ${ours}, \`stripe-node\` ${stripe}. With 64 calls at once: \`nodeTransport()\` ${oursAt64}, \`stripe-node\` ${stripeAt64}`,
     )
   })
 
