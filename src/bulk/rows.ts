@@ -27,12 +27,8 @@ const awardRow = z.object({
 
 export type CheckedRow =
   | { readonly ok: true; readonly row: AwardRow }
-  | {
-      readonly ok: false
-      readonly issues: readonly Issue[]
-      /** The fields that have the right type, for the report. */
-      readonly fields: Partial<AwardRow>
-    }
+  /** `row` has the fields with the right type, for the report. */
+  | { readonly ok: false; readonly row: Partial<AwardRow>; readonly issues: readonly Issue[] }
 
 /**
  * Copies a row and checks the copy, including the client's guard. Call it before the next row is read: a list may reuse
@@ -41,16 +37,16 @@ export type CheckedRow =
 export function checkRow(given: unknown, client: ClientInternals | undefined): CheckedRow {
   const copy = copyOfFields(awardRow, given)
   const checked = validate(awardRow, copy)
-  const issues = checked.ok ? (client?.refusalsOfAward({ ...checked.value }) ?? []) : checked.issues
+  const issues = checked.ok ? (client?.refusalsOfAward(checked.value) ?? []) : checked.issues
   if (checked.ok && issues.length === 0) return { ok: true, row: checked.value }
   const { address, pid, id, xp } = isRecord(copy) ? copy : {}
-  const fields = {
+  const row = {
     ...(typeof id === 'string' && { id }),
     ...(typeof address === 'string' && { address }),
     ...(typeof pid === 'string' && { pid }),
     ...(Number.isFinite(xp) && { xp: xp as number }),
   }
-  return { ok: false, issues, fields }
+  return { ok: false, row, issues }
 }
 
 /** Returns an issue for each field in which a row differs from the known award with the same id. */

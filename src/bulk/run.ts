@@ -97,7 +97,7 @@ export function stoppedError(
 }
 
 /** Adds the position of a row to the paths of its issues. */
-const issuesAt = (index: number, issues: readonly Issue[]): Issue[] =>
+const issuesOfRow = (index: number, issues: readonly Issue[]): Issue[] =>
   issues.map(({ path, message }) => ({ path: ['rows', index, ...path], message }))
 
 type IndexedRow = CheckedRow & { readonly index: number }
@@ -210,8 +210,8 @@ export class Run {
         rows.push(checked)
         const issues = checked.ok ? await this.#conflictsOf(checked.row, byId) : checked.issues
         if (issues.length === 0) continue
-        problems.push(...issuesAt(checked.index, issues))
-        this.#report.addInvalid(checked.index, checked.ok ? checked.row : checked.fields, issues)
+        problems.push(...issuesOfRow(checked.index, issues))
+        this.#report.addInvalid(checked.index, checked.row, issues)
       }
       if (problems.length > 0) {
         const cause = invalidRequestError('rewardWallets', problems, 'nothing was sent')
@@ -245,9 +245,8 @@ export class Run {
   /** Resolves when the row is finished. @throws the error of the ledger */
   async #award(checked: IndexedRow): Promise<void> {
     const report = this.#report
-    const { index } = checked
-    if (!checked.ok) return report.addInvalid(index, checked.fields, checked.issues)
-    const { row } = checked
+    if (!checked.ok) return report.addInvalid(checked.index, checked.row, checked.issues)
+    const { index, row } = checked
     const seen = this.#seen.add(row)
     if (seen === 'duplicate') return report.addDuplicate(row.xp)
     for (;;) {
@@ -272,7 +271,7 @@ export class Run {
   #stopAtConflict(index: number, row: AwardRow, known: AwardRow | undefined): void {
     const message = `is the id of an earlier row with another address, campaign or XP: ${toJsonLine(row.id)}`
     const issues = known === undefined ? [{ path: ['id'], message }] : conflictIssues(row, known)
-    const cause = invalidRequestError('rewardWallets', issuesAt(index, issues), 'it was not sent')
+    const cause = invalidRequestError('rewardWallets', issuesOfRow(index, issues), 'it was not sent')
     this.#stop('a row contradicts the ledger or an earlier row', cause, CORRECT)
   }
 

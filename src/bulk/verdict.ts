@@ -94,7 +94,7 @@ async function judgeRefusal(
 ): Promise<AwardResult> {
   const failure = failureOf(error)
   try {
-    const confirmed = judgeConfirmation(row, await confirm?.({ ...row }))
+    const confirmed = await confirmedResult(row, confirm)
     if (confirmed !== undefined) return confirmed
     // Awaited because a JavaScript caller may pass an async function.
     const isUsed = await isUsedId?.(error as ApiError)
@@ -114,7 +114,7 @@ async function judgeRefusal(
 async function judgeUnconfirmed(row: AwardRow, { isUsedId, confirm }: Evidence): Promise<AwardResult | undefined> {
   if (confirm === undefined) return undefined
   try {
-    const confirmed = judgeConfirmation(row, await confirm({ ...row }))
+    const confirmed = await confirmedResult(row, confirm)
     return confirmed ?? (isUsedId === undefined ? { verdict: 'unconfirmed' } : undefined)
   } catch (reason) {
     const message = `confirm threw: ${safeMessage(reason)}`
@@ -122,7 +122,10 @@ async function judgeUnconfirmed(row: AwardRow, { isUsedId, confirm }: Evidence):
   }
 }
 
-function judgeConfirmation(row: AwardRow, confirmation: Confirmation): AwardResult | undefined {
+/** Returns the result that `confirm` shows; `undefined` if it shows none. */
+async function confirmedResult(row: AwardRow, confirm: Evidence['confirm']): Promise<AwardResult | undefined> {
+  // Pass a copy: the function of the caller may change its argument.
+  const confirmation = await confirm?.({ ...row })
   if (confirmation === undefined) return undefined
   if (confirmation === true) return { verdict: 'alreadyAwarded' }
   if (confirmation === false) {

@@ -138,7 +138,7 @@ function appendOptions(
 const baseName = (name: string): string => name.toLowerCase().replace(/\[.*/s, '').trim()
 
 /** Returns the reasons for which a guard refuses a write. */
-export function guardIssues(guard: WriteGuard, argument: Readonly<Record<string, unknown>>): Issue[] {
+export function guardIssues(guard: WriteGuard, argument: { readonly pid?: unknown; readonly xp?: unknown }): Issue[] {
   const { campaigns, maxXpPerAward } = guard
   const { pid, xp } = argument
   const issues: Issue[] = []

@@ -1,12 +1,14 @@
 import { existsSync } from 'node:fs'
 import { ApiError, type CampaignError, type UserProgress } from 'campaign-client'
 import { fileLedger, type LedgerEntry, readLedger, readProgress, type Verdict } from 'campaign-client/bulk'
+import { differentParts, shownClaim } from '../shared/claims.ts'
 import { type ClientTarget, clientInternals } from '../shared/client-internals.ts'
 import { addDecimals } from '../shared/decimals.ts'
 import { LEDGER } from '../shared/ledger-key.ts'
 import { listedXp } from '../shared/listed-xp.ts'
 import { comparableAddress } from '../shared/wallet-address.ts'
 import { formatCount, formatXp } from './award/format.ts'
+import type { Sum } from './award/list.ts'
 import type { ProgressFormat } from './award/progress-format.ts'
 import { checkReportPaths, writeReports } from './award/report-files.ts'
 import { ledgerReport } from './award/report-table.ts'
@@ -41,7 +43,7 @@ interface LedgerContents {
   readonly run: string | null
   readonly firstAt: string | null
   readonly lastAt: string | null
-  readonly totals: Readonly<Record<Verdict, { readonly awards: number; readonly xp: number }>>
+  readonly totals: Readonly<Record<Verdict, Sum>>
   readonly inDoubt: number
   /** The awards that the flags select. */
   readonly entries: readonly LedgerEntry[]
@@ -137,18 +139,14 @@ async function explainEntries(
 /** @throws CommandFailure when the ledger belongs to another service or account */
 function requireTarget(recorded: ClientTarget | null, current: ClientTarget | undefined): void {
   if (recorded === null || current === undefined) return
-  for (const [name, label] of [
-    ['address', 'base URL'],
-    ['issuer', 'token issuer'],
-    ['subject', 'token subject'],
-  ] as const) {
-    if (recorded[name] === current[name]) continue
-    const [theirs, ours] = [recorded[name] ?? 'none', current[name] ?? 'none']
-    throw usageFailure(
-      `--explain would ask another service or account: the ledger has the ${label} ${theirs}, and now it is ${ours}`,
-      'set CAMPAIGN_BASE_URL and the token with which the awards were sent',
-    )
-  }
+  const [different] = differentParts(recorded, current)
+  if (different === undefined) return
+  const [part, label] = different
+  const [theirs, ours] = [recorded, current].map((target) => shownClaim(target[part]))
+  throw usageFailure(
+    `--explain would ask another service or account: the ledger has the ${label} ${theirs}, and now it is ${ours}`,
+    'set CAMPAIGN_BASE_URL and the token with which the awards were sent',
+  )
 }
 
 function findingOf({ id, xp }: LedgerEntry, { rewards }: UserProgress, { amounts }: ProgressFormat): ProgressFinding {

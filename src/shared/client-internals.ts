@@ -40,7 +40,7 @@ export interface ClientInternals {
    */
   target(operation: string, signal: AbortSignal | undefined): Promise<ClientTarget>
   /** Returns the reasons why the guard of the client would refuse an award. */
-  refusalsOfAward(award: Readonly<Record<string, unknown>>): readonly Refusal[]
+  refusalsOfAward(award: { readonly pid: string; readonly xp: number }): readonly Refusal[]
 }
 
 /** Returns the internals of a client of this package; `undefined` for any other value. */

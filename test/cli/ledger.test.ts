@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { CampaignClient, CampaignError } from 'campaign-client'
 import { fileLedger, rewardWallets } from 'campaign-client/bulk'
 import { describe, expect, test } from 'vitest'
@@ -153,6 +154,23 @@ describe('--explain', () => {
       code,
       stdout: '',
       stderr: expect.stringContaining(sentence),
+    })
+  })
+
+  test('compares the account: a blank subject counts as no subject, and another one is refused', async () => {
+    const { ledger, folder } = await recorded()
+    const path = join(folder, 'party.csv.ledger')
+    const record = (subject: string) => {
+      const database = new DatabaseSync(path)
+      database.prepare("UPDATE run SET target = json_set(target, '$.subject', ?)").run(subject)
+      database.close()
+    }
+    record(' ')
+    expect(await ledger(['--explain'])).toMatchObject({ code: 0 })
+    record('job\u001b')
+    expect(await ledger(['--explain'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`the ledger has the token subject ('sub') "job\\u001b", and now it is none`),
     })
   })
 

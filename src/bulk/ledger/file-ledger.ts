@@ -443,15 +443,15 @@ class FileSession implements LedgerSession {
   }
 
   async complete(attempt: Attempt, verdict: Verdict, failure?: AwardFailure): Promise<Verdict | 'busy'> {
-    const { rowid, begunAt, stored } = attempt as FileAttempt
-    const completed = completeAward(stored, { ...attempt, holdsClaim: true }, verdict, failure)
+    const { rowid, begunAt, stored, isInDoubt } = attempt as FileAttempt
+    const completed = completeAward(stored, { isInDoubt, holdsClaim: true }, verdict, failure)
     await this.#write(() => this.#save(rowid, completed.stored, begunAt, Date.now()))
     return completed.result
   }
 
   async release(attempt: Attempt): Promise<void> {
-    const { rowid, begunAt, stored, before } = attempt as FileAttempt
-    const released = releaseAward(stored, { ...attempt, holdsClaim: true })
+    const { rowid, begunAt, stored, before, isInDoubt } = attempt as FileAttempt
+    const released = releaseAward(stored, { isInDoubt, holdsClaim: true })
     await this.#write(() => {
       if (released === undefined) this.#delete.run(rowid)
       else this.#save(rowid, released, before?.begun_at ?? begunAt, before?.settled_at ?? null)

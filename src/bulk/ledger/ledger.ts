@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../../errors/client-errors.ts'
 import type { AwardFailure, FinalVerdict, Verdict } from '../../schemas/award-report.ts'
-import { shownClaim, textOfClaim } from '../../shared/claims.ts'
+import { differentParts, shownClaim, textOfClaim } from '../../shared/claims.ts'
 import type { ClientTarget } from '../../shared/client-internals.ts'
 import { LEDGER } from '../../shared/ledger-key.ts'
 import { withParts } from '../../shared/message-parts.ts'
@@ -90,8 +90,8 @@ export type AwardClaim =
   | { readonly state: 'busy'; readonly retryMs: number }
 
 /** Returns the known award with the row's id, if it differs from the row. */
-export const conflictOf = (row: AwardRow, { id, address, pid, xp }: AwardRow): AwardRow | undefined =>
-  isSameAward(row, { address, pid, xp }) ? undefined : { id, address, pid, xp }
+export const conflictOf = (row: AwardRow, known: AwardRow): AwardRow | undefined =>
+  isSameAward(row, known) ? undefined : known
 
 const isLedger = (value: unknown): value is AwardLedger =>
   typeof value === 'object' && value !== null && LEDGER in value
@@ -118,12 +118,6 @@ export const mustBeRunName: OptionRule = (value) => {
 
 export const mustBeRebind: OptionRule = nested({ from: mustBeText })
 
-const TARGET_FIELDS = [
-  ['address', 'base URL'],
-  ['issuer', "token issuer ('iss')"],
-  ['subject', "token subject ('sub')"],
-] as const
-
 /**
  * Checks whether a client can use a ledger that has awards. If it can, the ledger records the target of the client.
  *
@@ -138,7 +132,7 @@ export function requireTarget(
   rebind: Rebind | undefined,
 ): void {
   if (recorded === undefined || current === undefined) return
-  const different = TARGET_FIELDS.filter(([name]) => textOfClaim(recorded[name]) !== textOfClaim(current[name]))
+  const different = differentParts(recorded, current)
   const [first, ...others] = different.map(([name]) => textOfClaim(recorded[name]))
   if (first === undefined) return
   const from = [first, ...others] as const

@@ -8,15 +8,8 @@ import { CommandFailure, usageFailure } from '../failure.ts'
 import { inputName } from '../files.ts'
 import { formatCount, formatNumber } from './format.ts'
 import { type Columns, type CsvRecord, decodeText, headingsOf, readColumns, readRecords } from './read-csv.ts'
-import { type ListProblem, type RowRules, RULES, readRow } from './read-row.ts'
+import { type ListProblem, type ListRow, type RowRules, RULES, readRow } from './read-row.ts'
 import { roundedIds, unescapeFormula } from './spreadsheet.ts'
-
-export interface ListRow extends AwardRow {
-  /** Its line in the file, from 1. */
-  readonly line: number
-  /** Set if the list is a report: the id and the verdict that the report has for the row. */
-  readonly reported?: { readonly id: string; readonly verdict: string }
-}
 
 /** A record of a list, and its row unless the record has a mistake. */
 export interface ListRecord extends CsvRecord {
@@ -61,15 +54,10 @@ export function parseList(name: string, bytes: Uint8Array, rules: RowRules): Awa
     }
     const { line } = given
     const cells = columns.report === undefined ? given.cells : given.cells.map(unescapeFormula)
-    const read = readRow({ cells, line }, columns, rules)
-    if ('problems' in read) {
-      problems.push(...read.problems)
-      records.push({ cells, line, row: undefined })
-      return
-    }
-    const row: ListRow = { ...read.row, line, ...reportedOf(cells, columns) }
+    const { row, problems: mistakes } = readRow({ cells, line }, columns, rules)
+    problems.push(...mistakes)
     records.push({ cells, line, row })
-    add(row, columns.places.id !== undefined)
+    if (row !== undefined) add(row, columns.places.id !== undefined)
   })
   if (columns === undefined) {
     throw usageFailure(
@@ -80,12 +68,6 @@ export function parseList(name: string, bytes: Uint8Array, rules: RowRules): Awa
   if (syntaxError !== undefined) problems.push({ rule: 'csv', ...syntaxError })
   if (rows.length === 0 && problems.length === 0) throw usageFailure(`${inputName(name)} has no rows`)
   return { name, columns, delimiter, records, rows, awards, problems }
-}
-
-/** Reads what a report says about a row. */
-function reportedOf(cells: readonly string[], { report }: Columns): Pick<ListRow, 'reported'> {
-  if (report === undefined) return {}
-  return { reported: { id: cells[report.id] ?? '', verdict: cells[report.verdict] ?? '' } }
 }
 
 function roundedIdProblems(records: readonly ListRecord[], { places: { id: place } }: Columns): ListProblem[] {
@@ -159,11 +141,15 @@ const groupedByRule = (problems: readonly ListProblem[]) => Map.groupBy(problems
 const problemText = ({ line, column, message }: ListProblem): string =>
   line === undefined ? message : `line ${line}${column === undefined ? '' : `, column ${column}`}: ${message}`
 
-/** The number of awards and of different wallets, and the total XP. */
-export interface Totals {
+/** A number of awards, and their XP. */
+export interface Sum {
   readonly awards: number
-  readonly wallets: number
   readonly xp: number
+}
+
+export interface Totals extends Sum {
+  /** The number of different wallets. */
+  readonly wallets: number
 }
 
 /** Returns the SHA-256 of all rows: what is sent, however the file is written. */

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { fileLedger, readLedger } from 'campaign-client/bulk'
+import { differentParts } from '../../shared/claims.ts'
 import type { ClientTarget } from '../../shared/client-internals.ts'
 import { LEDGER } from '../../shared/ledger-key.ts'
 import { awardKey } from '../../shared/same-award.ts'
@@ -149,9 +150,8 @@ async function findAwards(
     const after = candidateOf(path, await stat(path), await stat(`${path}-wal`).catch(() => undefined))
     if (!isDeepStrictEqual(after.version, candidate.version)) throw new ChangedError()
     const recorded = fileLedger(copy)[LEDGER].header()?.target ?? undefined
-    if (recorded !== undefined && target !== undefined && !isDeepStrictEqual({ ...recorded }, { ...target })) {
-      return { wallets, lastAt }
-    }
+    const isOther = recorded !== undefined && target !== undefined && differentParts(recorded, target).length > 0
+    if (isOther) return { wallets, lastAt }
     const minAt = new Date(Date.now() - MAX_AGE_MS).toISOString()
     for await (const entry of readLedger(copy)) {
       if (entry.verdict === 'rejected' || entry.at < minAt || list.awards.has(entry.id)) continue

@@ -7,9 +7,9 @@ import { bold, dim, type Part, yellow } from '../output.ts'
 import { VERDICTS } from '../verdicts.ts'
 import { hasWrongChecksum } from './address-checksum.ts'
 import { formatCount, formatNames, formatNumber, formatWere, formatXp } from './format.ts'
-import { type AwardList, type ListRow, sha256Of, type Totals, totalsOf } from './list.ts'
+import { type AwardList, sha256Of, type Totals, totalsOf } from './list.ts'
 import { type Elsewhere, NOTHING_ELSEWHERE } from './other-ledgers.ts'
-import type { ListProblem } from './read-row.ts'
+import type { ListProblem, ListRow } from './read-row.ts'
 import { reportedIds, reportProblems } from './report-table.ts'
 
 interface PlanOptions {

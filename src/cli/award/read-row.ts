@@ -35,6 +35,14 @@ export interface ListProblem {
   readonly message: string
 }
 
+/** A row without mistakes. */
+export interface ListRow extends AwardRow {
+  /** Its line in the file, from 1. */
+  readonly line: number
+  /** The id and the verdict that a report has for the row; `undefined` if the list is not a report. */
+  readonly reported: { readonly id: string; readonly verdict: string } | undefined
+}
+
 export interface RowRules {
   /** The headings that differ from the names of the columns: `--columns`. */
   readonly columns?: ColumnNames | undefined
@@ -46,15 +54,15 @@ export interface RowRules {
   readonly maxXp: number | undefined
 }
 
-/** Reads an award from a record, or lists the mistakes in the record. */
+/** Reads a row from a record, or lists the mistakes in the record. */
 export function readRow(
   { cells, line }: CsvRecord,
-  { places, count }: Columns,
+  { places, count, report }: Columns,
   { pid: onlyPid, allowed, maxXp }: RowRules,
-): { row: AwardRow } | { problems: ListProblem[] } {
+): { row: ListRow | undefined; problems: readonly ListProblem[] } {
   if (cells.slice(count).some((cell) => cell !== '')) {
     const message = `the row has ${cells.length} cells, but the first line has ${count}: put quotes around a cell that contains the delimiter`
-    return { problems: [{ rule: 'cells', line, message }] }
+    return { row: undefined, problems: [{ rule: 'cells', line, message }] }
   }
   const problems: ListProblem[] = []
   const read = <Value>(column: Column, parse: (cell: string) => CellResult<Value>): Value | undefined => {
@@ -72,8 +80,12 @@ export function readRow(
   const pid = read('pid', (cell) => readPid(cell, onlyPid, allowed)) ?? onlyPid
   const id = read('id', readId)
   const reason = places.id === undefined ? read('reason', readText) : undefined
-  if (problems.length > 0 || address === undefined || xp === undefined || pid === undefined) return { problems }
-  return { row: { address, pid, id: id ?? rewardId({ pid, address, reason: reason ?? '' }), xp } }
+  if (problems.length > 0 || address === undefined || xp === undefined || pid === undefined) {
+    return { row: undefined, problems }
+  }
+  const reported = report && { id: cells[report.id] ?? '', verdict: cells[report.verdict] ?? '' }
+  const ownId = id ?? rewardId({ pid, address, reason: reason ?? '' })
+  return { row: { line, address, pid, id: ownId, xp, reported }, problems }
 }
 
 function atMost(maxXp: number | undefined, xp: CellResult<number>): CellResult<number> {

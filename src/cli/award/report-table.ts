@@ -2,9 +2,9 @@ import { type LedgerEntry, rewardId } from 'campaign-client/bulk'
 import { stringify } from 'csv-stringify/sync'
 import { isSameAward } from '../../shared/same-award.ts'
 import { withoutReference } from '../failure.ts'
-import type { AwardList, ListRecord, ListRow } from './list.ts'
+import type { AwardList, ListRecord } from './list.ts'
 import { RESULT_COLUMNS } from './read-csv.ts'
-import type { ListProblem } from './read-row.ts'
+import type { ListProblem, ListRow } from './read-row.ts'
 import { escapeFormula } from './spreadsheet.ts'
 
 /** A result of a row: the cells of the `result_*` columns. */

@@ -4,6 +4,7 @@ import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { ADVICE, type CommandFailure, withoutReference } from '../failure.ts'
 import { bold, dim, green, type Part, red } from '../output.ts'
 import { formatCommandLine, formatCount, formatDuration, formatNumber, formatXp } from './format.ts'
+import type { Sum } from './list.ts'
 import { type Plan, recordedTotals } from './plan.ts'
 import type { ProgressFormat } from './progress-format.ts'
 
@@ -34,12 +35,6 @@ export const reportFields = (
 
 const byRow = (problems: readonly RowProblem[]): RowProblem[] =>
   [...problems].sort((one, other) => one.index - other.index)
-
-/** A number of awards, and their XP. */
-interface Sum {
-  readonly awards: number
-  readonly xp: number
-}
 
 /** The awards of a list that were made. The three parts add up to the total. */
 export interface Given extends Sum {

@@ -97,6 +97,14 @@ describe('a new ledger, beside another that has the same awards under other ids,
     expect(await award(['r1 (1).csv', '--pid', 'demo', '--dry-run'])).toMatchObject({ code: 2 })
   })
 
+  test('asks about awards of a token with a blank subject, which counts as no subject', async () => {
+    const { award, folder } = await exportedAgain()
+    const database = new DatabaseSync(join(folder, 'r1.csv.ledger'))
+    database.exec(`UPDATE run SET target = json_set(target, '$.subject', ' ')`)
+    database.close()
+    expect(await award(['r1 (1).csv', '--pid', 'demo', '--dry-run'])).toMatchObject({ code: 2 })
+  })
+
   test('warns of files that it cannot compare, and leaves no copies', async () => {
     const { award, folder } = await exportedAgain()
     writeFileSync(join(folder, 'text.ledger'), 'not a ledger')
