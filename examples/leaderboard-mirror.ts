@@ -53,7 +53,7 @@ export function leaderboardMirror(
   /** Reads the points of users and stores them. Returns the errors. */
   async function copyPoints(accounts: readonly string[]): Promise<Error[]> {
     // Numbers each reading before it starts. Of two concurrent readings, the
-    // later one is kept, whichever ends first.
+    // one that started later is kept.
     async function* users() {
       for (const account of accounts) {
         const { rows } = await pool.query(

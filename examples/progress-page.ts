@@ -134,7 +134,7 @@ async function demonstrate(): Promise<void> {
     for (const response of responses) console.log(`  ${response}`)
   }
 
-  await show('a new player', 'lin')
+  await show('a new user', 'lin')
   await show('first')
   await show('again')
   service.completeTask({
