@@ -1,6 +1,6 @@
 /**
  * Child process: awards generated rows with a client that resolves immediately. Arguments: the path of the ledger, the
- * number of the first row, and the number after the last. Sends the maximum resident memory and the time of the first request to the parent.
+ * number of the first row, and the number after the last. Sends the maximum resident memory and the time of the first award to the parent.
  */
 import { fileLedger, rewardWallets } from 'campaign-client/bulk'
 

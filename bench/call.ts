@@ -30,7 +30,7 @@ export default async function (rivalIndex: number): Promise<Subject> {
     about:
       'CPU time of the calling process for one GET over loopback, as a ratio to `fetch` with `JSON.parse`. Every call builds ' +
       `the URL and parses the response. ${OURS} and ${OURS_ON_NODE} (the same client with \`nodeTransport()\`) also check arguments and data. ` +
-      'The server stays awake, so that no client pays for waking it.',
+      "The server's event loop never idles, so no client spends CPU time on waking it.",
     measure: 'ratio',
     groups,
   }

@@ -22,8 +22,8 @@ export default async function (): Promise<Subject> {
   return {
     title: 'Memory',
     about:
-      'Bytes kept per call: heap in use after a full collection, over 20 000 calls of 1 KB, 16 at once, each client in its own ' +
-      'process.',
+      'Growth of the heap in bytes per call, measured after full garbage collections: 20 000 calls of 1 KB, 16 at once, each ' +
+      'client in its own process.',
     measure: 'bytes',
     groups: [
       { title: 'Without a signal', unitUs: [], limits, results: plain },

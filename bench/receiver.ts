@@ -66,8 +66,8 @@ export default async function (): Promise<Subject> {
     title: 'The receiver',
     about:
       `New messages of 1 KB, ${AT_ONCE} at once, to a receiver in its own process with an empty handler. The bare handler uses ` +
-      'node:http, `createHmac`, `timingSafeEqual` and `JSON.parse`, and stores nothing. Sender and databases share the ' +
-      `cores. The sender stays awake unless there is a database. ${missing()}`,
+      'node:http, `createHmac`, `timingSafeEqual` and `JSON.parse`, and stores nothing. The receiver, the sender and the ' +
+      `databases share the cores. The sender's event loop never idles, except with a database. ${missing()}`,
     measure: 'ratio',
     groups: [
       ratio('CPU time', ({ cpu }) => cpu, { [NAMES.memory]: 2.5, [NAMES.redis]: 3, [NAMES.ioredis]: 3 }),
@@ -81,7 +81,7 @@ export default async function (): Promise<Subject> {
       ratio('Response time, median', ({ p50 }) => p50),
       ratio('Response time, 99th percentile', ({ p99 }) => p99),
       {
-        title: `Bytes kept per message, over ${MANY} (sqlite: ${(MANY / BATCH) * SQLITE_BATCH})`,
+        title: `Bytes kept per message, after ${MANY} messages (sqlite: ${(MANY / BATCH) * SQLITE_BATCH})`,
         measure: 'bytes',
         unitUs: [],
         results: kept,

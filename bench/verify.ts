@@ -29,8 +29,8 @@ export default async function (rivalIndex: number): Promise<Subject> {
     title: 'Verification',
     about:
       'CPU time of verifying a valid message, as a ratio to `createHmac(…).update(body).digest()` and `timingSafeEqual`. The ' +
-      'body is text, or a Buffer for “bytes”. “Portable” is the build for runtimes without node:crypto. The peers verify ' +
-      'their own schemes, which also sign a timestamp.',
+      'body is a Buffer in rows with “bytes”, otherwise text. “Portable” is the build for runtimes without node:crypto. The other ' +
+      "packages verify their own schemes; all except octokit's also sign a timestamp.",
     measure: 'ratio',
     groups,
   }
