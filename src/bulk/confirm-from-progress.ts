@@ -1,6 +1,6 @@
 import type { CampaignClient } from '../client.ts'
 import { readOptions } from '../errors/read-options.ts'
-import { listedXp } from '../shared/listed-xp.ts'
+import { findAward } from '../shared/find-award.ts'
 import { mustBeBoolean, mustBeText, type OptionRules, optional } from '../shared/option-checks.ts'
 import { issuesOfClient } from './arguments.ts'
 import type { AwardRow } from './rows.ts'
@@ -56,11 +56,9 @@ export function confirmFromProgress(
   return async ({ address, pid, id, xp }) => {
     try {
       const { rewards } = await client.getUserProgress({ account: address, platform, pid })
-      const listed = listedXp(rewards, id)
-      if (amounts === false) return listed.length > 0 ? true : undefined
-      if (listed.includes(xp)) return true
-      const otherXp = listed.find(Number.isFinite)
-      return amounts && otherXp !== undefined ? { xp: otherXp } : undefined
+      const { found, foundXp } = findAward(rewards, { id, xp }, amounts)
+      if (found === 'same_amount') return true
+      return amounts && foundXp !== undefined ? { xp: foundXp } : undefined
     } catch {
       // A progress that can't be read proves nothing.
       return undefined

@@ -1,15 +1,14 @@
 import { existsSync } from 'node:fs'
-import { ApiError, type CampaignError, type UserProgress } from 'campaign-client'
+import { ApiError, type CampaignError } from 'campaign-client'
 import { fileLedger, type LedgerEntry, readLedger, readProgress, type Verdict } from 'campaign-client/bulk'
 import { differentParts, shownClaim } from '../shared/claims.ts'
 import { type ClientTarget, clientInternals } from '../shared/client-internals.ts'
 import { addDecimals } from '../shared/decimals.ts'
+import { type AwardFinding, findAward } from '../shared/find-award.ts'
 import { LEDGER } from '../shared/ledger-key.ts'
-import { listedXp } from '../shared/listed-xp.ts'
 import { comparableAddress } from '../shared/wallet-address.ts'
 import { formatCount, formatXp } from './award/format.ts'
 import type { Sum } from './award/list.ts'
-import type { ProgressFormat } from './award/progress-format.ts'
 import { checkReportPaths, writeReports } from './award/report-files.ts'
 import { ledgerReport } from './award/report-table.ts'
 import { readProgressFormat } from './award/send.ts'
@@ -33,10 +32,7 @@ export interface LedgerFlags {
 const isAwarded = ({ verdict }: LedgerEntry): boolean => verdict === 'awarded' || verdict === 'alreadyAwarded'
 
 /** What the progress of the wallet shows about an award. */
-type ProgressFinding =
-  | { readonly found: 'same_amount' | 'other_amount'; readonly foundXp?: number }
-  | { readonly found: 'not_listed' | 'no_such_user' }
-  | { readonly error: CampaignError }
+type ProgressFinding = AwardFinding | { readonly found: 'no_such_user' } | { readonly error: CampaignError }
 
 interface LedgerContents {
   readonly target: ClientTarget | null
@@ -125,19 +121,20 @@ async function explainEntries(
 ): Promise<Map<LedgerEntry, ProgressFinding>> {
   const client = await connect(context.env)
   const format = await readProgressFormat(flags.profile, context)
-  requireTarget(target, await clientInternals(client)?.target('ledger', undefined))
+  requireSameTarget(target, await clientInternals(client)?.target('ledger', undefined))
   const users = entries
     .filter((entry) => !isAwarded(entry))
     .map((entry) => ({ entry, account: entry.address, platform: format.platform, pid: entry.pid }))
   const findings = new Map<LedgerEntry, ProgressFinding>()
   for await (const { user, progress, error } of readProgress(client, users)) {
-    findings.set(user.entry, error === undefined ? findingOf(user.entry, progress, format) : failedFinding(error))
+    const finding = error ? failedFinding(error) : findAward(progress.rewards, user.entry, format.amounts)
+    findings.set(user.entry, finding)
   }
   return findings
 }
 
 /** @throws CommandFailure when the ledger belongs to another service or account */
-function requireTarget(recorded: ClientTarget | null, current: ClientTarget | undefined): void {
+function requireSameTarget(recorded: ClientTarget | null, current: ClientTarget | undefined): void {
   if (recorded === null || current === undefined) return
   const [different] = differentParts(recorded, current)
   if (different === undefined) return
@@ -147,16 +144,6 @@ function requireTarget(recorded: ClientTarget | null, current: ClientTarget | un
     `--explain would ask another service or account: the ledger has the ${label} ${theirs}, and now it is ${ours}`,
     'set CAMPAIGN_BASE_URL and the token with which the awards were sent',
   )
-}
-
-function findingOf({ id, xp }: LedgerEntry, { rewards }: UserProgress, { amounts }: ProgressFormat): ProgressFinding {
-  const listed = listedXp(rewards, id)
-  if (listed.length === 0) return { found: 'not_listed' }
-  // Without amounts, the id alone shows the award.
-  if (amounts === false) return { found: 'same_amount' }
-  if (listed.includes(xp)) return { found: 'same_amount', foundXp: xp }
-  const foundXp = listed.find(Number.isFinite)
-  return { found: 'other_amount', ...(foundXp !== undefined && { foundXp }) }
 }
 
 /** Assumed: the service refuses an unknown user with 400. A campaign that does not exist is 404. */

@@ -141,7 +141,7 @@ const MAX_RETRIES = 9
 const MAX_WAIT_MS = 500
 
 /** A row of the table of awards. */
-interface AwardRecord {
+interface FoundAward {
   readonly award: AwardRow
   /** Whether the award has the address, campaign and XP of the row in the query. */
   readonly isSame: boolean
@@ -248,9 +248,9 @@ class PostgresSession implements LedgerSession {
       stopExtending()
     }
     // Another attempt has or had the claim, or the row is gone.
-    if (isUnknown(verdict)) await this.#query(this.#sql.doubt, ...this.#values(row), error)
+    if (isUnknown(verdict)) await this.#putInDoubt(row, error)
     const found = await this.#select(row)
-    if (found === undefined) await this.#query(this.#sql.doubt, ...this.#values(row), error)
+    if (found === undefined) await this.#putInDoubt(row, error)
     if (!found?.isSame) return 'busy'
     return completeAward(found.state, { isInDoubt, holdsClaim: false }, verdict, failure).result
   }
@@ -259,7 +259,12 @@ class PostgresSession implements LedgerSession {
     const { row, token, stopExtending, isInDoubt } = attempt as PostgresAttempt
     stopExtending()
     const kept = await this.#query(this.#sql.release, this.#run, row.id, token)
-    if (isInDoubt && kept.length === 0) await this.#query(this.#sql.doubt, ...this.#values(row), '')
+    if (isInDoubt && kept.length === 0) await this.#putInDoubt(row, '')
+  }
+
+  /** @param error - the failure as JSON; empty for none */
+  async #putInDoubt(row: AwardRow, error: string): Promise<void> {
+    await this.#query(this.#sql.doubt, ...this.#values(row), error)
   }
 
   async lookUp(row: AwardRow): Promise<AwardResult | undefined> {
@@ -275,7 +280,7 @@ class PostgresSession implements LedgerSession {
   /** The caller owns the pool. */
   async close(): Promise<void> {}
 
-  async #select(row: AwardRow): Promise<AwardRecord | undefined> {
+  async #select(row: AwardRow): Promise<FoundAward | undefined> {
     const [found] = await this.#query(this.#sql.select, ...this.#values(row))
     if (found === undefined) return undefined
     const [id, address, pid, xp, verdict, error, inDoubt, isClaimed, isSame, leaseLeftMs, target] = found
@@ -354,7 +359,7 @@ function extendRegularly(intervalMs: number, extend: () => Promise<unknown>): ()
 }
 
 /** Returns why the award can't be claimed; `undefined` if it can. */
-function refusalOf({ award, isSame, state, leaseLeftMs }: AwardRecord, retryable: RetryableVerdicts) {
+function refusalOf({ award, isSame, state, leaseLeftMs }: FoundAward, retryable: RetryableVerdicts) {
   if (!isSame) return { state: 'conflict', known: award } as const
   const claim = claimAward(state, retryable)
   if (claim.state === 'busy') return { ...claim, retryMs: Math.max(MIN_RETRY_MS, leaseLeftMs) }

@@ -35,7 +35,7 @@ export function* listReport(
   yield textOf([[...headings.map((heading) => escapeFormula(heading, true)), ...RESULT_COLUMNS]], delimiter, true)
   let part: (string | number)[][] = []
   for (const record of records) {
-    const result = resultOf(record, list, entries, mistakes.get(record.line))
+    const result = resultOfRecord(record, list, entries, mistakes.get(record.line))
     mistakes.delete(record.line)
     part.push([...ownCells(record, list).map((cell, at) => escapeFormula(cell, isId[at] === true)), ...cellsOf(result)])
     if (part.length < PART_SIZE) continue
@@ -81,7 +81,7 @@ function ownCells({ cells }: ListRecord, { columns: { own, count }, delimiter }:
   return own.map((_, at) => (at === 0 ? cells.join(delimiter) : ''))
 }
 
-function resultOf(
+function resultOfRecord(
   { line, row }: ListRecord,
   { awards }: AwardList,
   entries: ReadonlyMap<string, LedgerEntry>,

@@ -1,5 +1,5 @@
 import { rewardId } from 'campaign-client/bulk'
-import { listedXp } from '../../../shared/listed-xp.ts'
+import { listedXp } from '../../../shared/find-award.ts'
 import { isRecord } from '../../../shared/type-checks.ts'
 import { dataOf, isReply, type Outcome } from '../probe.ts'
 import type { Profile } from '../profile.ts'
