@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { MAX_DIGITS } from '../shared/decimals.ts'
 import { MAX_PATIENCE_MS } from '../shared/patience.ts'
+import { WALLET_ADDRESS } from '../shared/wallet-address.ts'
 
 /** Digits with an optional point. Thousands separators and exponents are ambiguous, so they do not match. */
 const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/
@@ -50,6 +51,12 @@ export function httpUrl(text: string): string {
   }
   if (username || password) throw new InvalidArgumentError('It must not contain a user name or a password.')
   return href
+}
+
+/** Accepts a wallet address. */
+export function walletAddress(given: string): string {
+  if (WALLET_ADDRESS.test(given)) return given
+  throw new InvalidArgumentError('It must be a wallet address: 0x and 40 hex digits.')
 }
 
 /** Accepts a host name or IP address, without scheme and port. */

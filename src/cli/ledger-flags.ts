@@ -1,8 +1,8 @@
 import type { Verdict } from 'campaign-client/bulk'
 import { InvalidArgumentError } from 'commander'
-import { comparableAddress, WALLET_ADDRESS } from '../shared/wallet-address.ts'
+import { comparableAddress } from '../shared/wallet-address.ts'
 import type { Command, Context } from './command.ts'
-import { RepeatableOption, text } from './flags.ts'
+import { RepeatableOption, text, walletAddress } from './flags.ts'
 import type { LedgerFlags } from './ledger.ts'
 import { VERDICTS } from './verdicts.ts'
 
@@ -34,10 +34,7 @@ export function define(command: Command, context: Context): void {
     })
 }
 
-function wallet(given: string): string {
-  if (WALLET_ADDRESS.test(given)) return comparableAddress(given)
-  throw new InvalidArgumentError('It must be a wallet address: 0x and 40 hex digits.')
-}
+const wallet = (given: string): string => comparableAddress(walletAddress(given))
 
 function verdict(given: string): Verdict {
   const found = VERDICTS.find((name) => name === given)

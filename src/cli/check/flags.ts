@@ -1,7 +1,5 @@
-import { InvalidArgumentError } from 'commander'
-import { WALLET_ADDRESS } from '../../shared/wallet-address.ts'
 import type { Command, Context } from '../command.ts'
-import { text } from '../flags.ts'
+import { text, walletAddress } from '../flags.ts'
 import type { CheckFlags } from './check.ts'
 import { MAX_REQUESTS } from './probe.ts'
 
@@ -31,9 +29,4 @@ export function define(command: Command, context: Context): void {
       const { checkService } = await import('./check.ts')
       return checkService(flags, context)
     })
-}
-
-function walletAddress(given: string): string {
-  if (WALLET_ADDRESS.test(given)) return given
-  throw new InvalidArgumentError('It must be 0x and 40 hex digits.')
 }
