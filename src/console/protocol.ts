@@ -173,7 +173,7 @@ export interface Setup {
 }
 
 /** The state of the service, except for its requests, deliveries and clock. */
-export interface ServiceState extends Setup {
+export interface ServiceOverview extends Setup {
   readonly webhooks: readonly WebhookRecord[]
   readonly faults: readonly FaultView[]
   readonly campaigns: readonly CampaignView[]
@@ -198,7 +198,7 @@ export interface Changes {
   readonly requests: ListChanges<RequestRow>
   readonly deliveries: ListChanges<DeliveryRow>
   /** Absent when unchanged. */
-  readonly state?: ServiceState
+  readonly state?: ServiceOverview
   /** The time of the service minus the time of the machine, in milliseconds, rounded to whole seconds. */
   readonly aheadMs: number
 }

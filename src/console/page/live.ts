@@ -5,7 +5,7 @@ import {
   type ListChanges,
   PATHS,
   type RequestRow,
-  type ServiceState,
+  type ServiceOverview,
 } from '../protocol.ts'
 
 /** The page polls. With a stream, each tab would keep a connection open, and browsers allow six connections per host. */
@@ -24,7 +24,7 @@ const NO_ROWS = { rows: [], discarded: 0 }
 export const isConnected = signal<boolean | undefined>(undefined)
 export const requests = signal<LiveList<RequestRow>>(NO_ROWS)
 export const deliveries = signal<LiveList<DeliveryRow>>(NO_ROWS)
-export const service = signal<ServiceState>({
+export const service = signal<ServiceOverview>({
   operations: [],
   hasSecret: false,
   acceptsAnyToken: true,

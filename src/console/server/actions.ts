@@ -223,9 +223,9 @@ function findUser(service: CampaignService, { account, platform, pid }: GivenUse
 /** Returns the message of an error. For wrong options of the service, it lists the issues: the user has filled in fields. */
 export function plainMessage(error: unknown): string {
   if (!(error instanceof ConfigurationError)) return error instanceof Error ? error.message : String(error)
-  const describe = ({ path, message }: Issue): string =>
+  const sentenceOf = ({ path, message }: Issue): string =>
     /^(?:there|the) /.test(message) || path.length === 0 ? message : describeAt(path.join('.'), message)
-  return error.issues.map(describe).join('; ')
+  return error.issues.map(sentenceOf).join('; ')
 }
 
 /** Performs an action by name. @throws Problem when the action fails */

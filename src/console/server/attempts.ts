@@ -3,7 +3,7 @@ import { diagnoseWebhook } from 'campaign-client/webhook'
 import { adviceOnConnection, adviceOnStatus } from '../../shared/receiver-advice.ts'
 import { DELIVERY_FAULT_KINDS } from '../fault-kinds.ts'
 import type { AttemptView } from '../protocol.ts'
-import type { Delivery } from './feed.ts'
+import type { ListedDelivery } from './feed.ts'
 import { savedWebhook } from './saved-webhook.ts'
 
 interface Senders {
@@ -13,7 +13,7 @@ interface Senders {
 }
 
 /** Returns the attempts of a delivery, with advice on each failure. */
-export function explainAttempts(delivery: Delivery, senders: Senders): readonly AttemptView[] {
+export function explainAttempts(delivery: ListedDelivery, senders: Senders): readonly AttemptView[] {
   const { attempts } = delivery
   const findings = attempts.some(({ status }) => status === 401) ? findingsOn(delivery, senders) : []
   return attempts.map((attempt) => {
@@ -23,7 +23,7 @@ export function explainAttempts(delivery: Delivery, senders: Senders): readonly 
   })
 }
 
-type Attempt = Delivery['attempts'][number]
+type Attempt = ListedDelivery['attempts'][number]
 
 /** Whether a fault changed the signature, so that a receiver must refuse the message. */
 const isForged = ({ fault }: Attempt): boolean => fault === 'bad_signature'
@@ -41,7 +41,10 @@ function adviceOn(attempt: Attempt): string | undefined {
  * Diagnoses the message with the secrets that the receiver may have: the webhook's current one, and the one of the environment.
  * The Test tool's signature is not known here.
  */
-function findingsOn({ body, signature, hook_id, isTest }: Delivery, { service, secret }: Senders): readonly string[] {
+function findingsOn(
+  { body, signature, hook_id, isTest }: ListedDelivery,
+  { service, secret }: Senders,
+): readonly string[] {
   if (isTest) return []
   const named = [
     ["the webhook's current secret", savedWebhook(service, hook_id)?.secret],

@@ -23,7 +23,7 @@ export interface FeedOptions {
 }
 
 /** A delivery of the service, or a message of the Test tool in the same form. */
-export type Delivery = Omit<DeliveryRecord, 'deliveryId'> &
+export type ListedDelivery = Omit<DeliveryRecord, 'deliveryId'> &
   Pick<DeliveryRow, 'key' | 'cause' | 'isFromConsole' | 'isTest'>
 
 type ListName = 'requests' | 'deliveries'
@@ -57,7 +57,7 @@ export class Feed {
   readonly #options: FeedOptions
   readonly #unsubscribe: () => void
   readonly #requests = new RecentRows<RequestView>(requestSize)
-  readonly #deliveries = new RecentRows<Delivery>(({ body }) => body.length)
+  readonly #deliveries = new RecentRows<ListedDelivery>(({ body }) => body.length)
   /** Part of each revision, so that an open page gets all rows after a restart. */
   readonly #processId = randomUUID()
   /** Increases with each change. */
@@ -115,7 +115,7 @@ export class Feed {
     return this.#requests.get(key)
   }
 
-  delivery(key: string): Delivery | undefined {
+  delivery(key: string): ListedDelivery | undefined {
     return this.#deliveries.get(key)
   }
 
@@ -279,7 +279,7 @@ export class Feed {
   }
 }
 
-export function deliveryRow({ body, signature, attempts, ...delivery }: Delivery): DeliveryRow {
+export function deliveryRow({ body, signature, attempts, ...delivery }: ListedDelivery): DeliveryRow {
   const lastStatus = attempts.at(-1)?.status
   const fault = attempts.findLast((attempt) => attempt.fault !== undefined)?.fault
   return {

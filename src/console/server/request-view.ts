@@ -24,7 +24,7 @@ export function requestView({ request, response }: Pick<RequestAnsweredEvent, 'r
   const { id, at, method, path, operation, status, reason, fault, query, handled } = request
   const { [CALL_HEADER]: call, ...headers } = request.headers
   const { bodyText: text, bodySize: bytes, isBodyCut: isCut } = request
-  const values = argumentsOf(request)
+  const values = shortArguments(request)
   const firstOf = (names: readonly string[]) => names.map((name) => values[name]).find((value) => value !== undefined)
   const user = firstOf(USERS)
   const searched = [method, path, operation, status ?? 'no response', reason, fault, ...Object.values(values)]
@@ -80,7 +80,7 @@ function callOf({
 }
 
 /** Returns the arguments of a call, from its query and its body, as short texts. */
-function argumentsOf({ query, body }: RequestRecord): Readonly<Record<string, string>> {
+function shortArguments({ query, body }: RequestRecord): Readonly<Record<string, string>> {
   const fields = typeof body === 'object' && body !== null ? Object.entries(body) : [['body', body ?? ''] as const]
   const values = [...Object.entries(query).map(([name, texts]) => [name, texts.join(', ')] as const), ...fields]
   return Object.fromEntries(values.map(([name, value]) => [name, shorten(textOf(value))]))

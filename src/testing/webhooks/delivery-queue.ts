@@ -90,7 +90,7 @@ export class DeliveryQueue {
       throw redeliverRefusal(`the webhook "${webhook.hook_id}" no longer has ${url}`)
     }
     const redeliveryOf = deliveryId
-    return describe(this.#add({ deliveryId: ids.next('delivery'), id, body, url, webhook: current, redeliveryOf }))
+    return recordOf(this.#add({ deliveryId: ids.next('delivery'), id, body, url, webhook: current, redeliveryOf }))
   }
 
   #add(outgoing: OutgoingDelivery): QueuedDelivery {
@@ -112,7 +112,7 @@ export class DeliveryQueue {
   }
 
   records(): readonly DeliveryRecord[] {
-    return [...this.#deliveries.values()].map(describe)
+    return [...this.#deliveries.values()].map(recordOf)
   }
 
   /** When the next waiting attempt is due, in milliseconds since the epoch. */
@@ -251,14 +251,14 @@ export class DeliveryQueue {
   }
 
   #reportChange(delivery: QueuedDelivery): void {
-    this.#events.emit(() => ({ kind: 'delivery_changed', delivery: describe(delivery) }))
+    this.#events.emit(() => ({ kind: 'delivery_changed', delivery: recordOf(delivery) }))
   }
 }
 
 const redeliverRefusal = (message: string): ConfigurationError =>
   configurationError('redeliver', [{ path: ['deliveryId'], message }])
 
-function describe(delivery: QueuedDelivery): DeliveryRecord {
+function recordOf(delivery: QueuedDelivery): DeliveryRecord {
   const { webhook, timer: _, controller: __, fault: ___, signature, redeliveryOf, nextAttemptAt, ...fields } = delivery
   return {
     ...fields,

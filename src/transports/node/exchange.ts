@@ -12,7 +12,7 @@ import {
   type TransportResponse,
 } from '../transport.ts'
 import { wrongAgent } from './agents.ts'
-import { ACCEPTED_ENCODINGS, type BodyOutcome, readBody } from './read-body.ts'
+import { ACCEPTED_ENCODINGS, type BodyOutcome, readResponseBody } from './read-response-body.ts'
 
 export interface Origin {
   /** An IPv6 address is without brackets. */
@@ -55,7 +55,7 @@ export class Exchange {
   #isSettled = false
   /** Whether the request waits on a kept connection and has not been written. */
   #isHeld = false
-  /** After the headers of a response, `readBody` handles the end of the connection. */
+  /** After the headers of a response, `readResponseBody` handles the end of the connection. */
   #hasResponse = false
 
   constructor(request: TransportRequest, route: Route) {
@@ -95,7 +95,7 @@ export class Exchange {
     try {
       outgoing = open(this.#request, this.#route)
     } catch (cause) {
-      this.fail(this.#describe(cause), cause)
+      this.fail(this.#reasonToFail(cause), cause)
       return
     }
     this.#outgoing = outgoing
@@ -179,7 +179,7 @@ export class Exchange {
     } else if (isRedirect(status)) {
       this.#settleAndClose(withoutBody(response))
     } else {
-      readBody(response, this.#request.maxResponseBytes, (body) => this.#onBody(response, socket, body))
+      readResponseBody(response, this.#request.maxResponseBytes, (body) => this.#onBody(response, socket, body))
     }
   }
 
@@ -226,7 +226,7 @@ export class Exchange {
   }
 
   /** Explains why the request could not be opened. The cause has the details. */
-  #describe(cause: unknown): string {
+  #reasonToFail(cause: unknown): string {
     const { origin, isOwnAgent } = this.#route
     if (systemCodeOf(cause) === 'ERR_INVALID_PROTOCOL') return wrongAgent(origin.encrypted)
     return isOwnAgent ? 'the agent of nodeTransport threw an error' : ''

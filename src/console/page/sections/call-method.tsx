@@ -47,7 +47,7 @@ function CallForm({ title, methods, first, given }: CallFormProps) {
   const [name, setName] = useState(first)
   const method = methods.find((each) => each.name === name) as MethodView
   const send = async (values: Readonly<Record<string, string>>) => {
-    const { key } = await perform('callMethod', { name, given: argumentsOf(method, values) })
+    const { key } = await perform('callMethod', { name, given: enteredArguments(method, values) })
     await refresh()
     go(pathOf('requests', key))
   }
@@ -117,7 +117,7 @@ function defaultOf(name: string, example: string | number): string {
 }
 
 /** Reads the fields of the form. An empty optional field is not sent. The server says what is wrong with a text that is no number. */
-function argumentsOf({ arguments: fields }: MethodView, values: Readonly<Record<string, string>>): Given {
+function enteredArguments({ arguments: fields }: MethodView, values: Readonly<Record<string, string>>): Given {
   const sent = fields.flatMap(({ name, isNumber, isOptional }) => {
     const text = values[name] ?? ''
     if (text === '' && isOptional) return []

@@ -20,7 +20,11 @@ export type BodyOutcome =
  *
  * @param done - may be called more than once; only the first call counts
  */
-export function readBody(response: IncomingMessage, maxBytes: number, done: (outcome: BodyOutcome) => void): void {
+export function readResponseBody(
+  response: IncomingMessage,
+  maxBytes: number,
+  done: (outcome: BodyOutcome) => void,
+): void {
   const chunks = new ByteChunks(maxBytes)
   const text = (): string => new TextDecoder().decode(chunks.concat())
   const finishIncomplete = (cause: Error): void => done({ text: text(), complete: false, cause })
