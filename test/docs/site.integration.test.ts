@@ -252,6 +252,8 @@ const KINDS = [
   'reference/campaign-client/testing/msw',
   'reference/campaign-client/webhook/postgres',
   'webhook-receiver',
+  'webhooks-in-other-languages',
+  'benchmarks',
 ]
 const WINDOWS = [
   { viewport: { width: 1400, height: 900 }, colorScheme: 'light' },
@@ -286,34 +288,30 @@ const FAULTS = `(() => {
   return faults
 })()`
 
-describe.skipIf(skipsWithout('built site and browser', missingSite ?? missingBrowser))(
-  'the site in a browser',
-  { timeout: 180_000 },
-  () => {
-    test.each(WINDOWS)('has no accessibility violations, and no line breaks in names: $colorScheme', async (window) => {
-      const server = createServer((request, response) => {
-        const path = new URL(request.url ?? '', 'http://site').pathname
-        const file = join(SITE, path.endsWith('/') ? `${path}index.html` : /\.\w+$/.test(path) ? path : `${path}.html`)
-        const type = { css: 'text/css', html: 'text/html', js: 'text/javascript' }[file.split('.').at(-1) ?? '']
-        if (!existsSync(file)) return response.writeHead(404).end()
-        response.writeHead(200, { 'content-type': type ?? 'application/octet-stream' }).end(readFileSync(file))
-      }).listen(0, '127.0.0.1')
-      const browser = await launchBrowser()
-      try {
-        const page = await (await browser.newContext({ ...window, reducedMotion: 'reduce' })).newPage()
-        for (const kind of KINDS) {
-          const { port } = server.address() as AddressInfo
-          await page.goto(`http://127.0.0.1:${port}/${kind}`)
-          await page.evaluate(axeSource())
-          const violations = await page.evaluate(
-            'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes[0].html))',
-          )
-          expect([violations, await page.evaluate(FAULTS)], kind).toEqual([[], []])
-        }
-      } finally {
-        await browser.close()
-        server.close()
+describe.skipIf(skipsWithout('built site and browser', missingSite ?? missingBrowser))('the site in a browser', () => {
+  test.each(WINDOWS)('has no accessibility violations, and no line breaks in names: $colorScheme', async (window) => {
+    const server = createServer((request, response) => {
+      const path = new URL(request.url ?? '', 'http://site').pathname
+      const file = join(SITE, path.endsWith('/') ? `${path}index.html` : /\.\w+$/.test(path) ? path : `${path}.html`)
+      const type = { css: 'text/css', html: 'text/html', js: 'text/javascript' }[file.split('.').at(-1) ?? '']
+      if (!existsSync(file)) return response.writeHead(404).end()
+      response.writeHead(200, { 'content-type': type ?? 'application/octet-stream' }).end(readFileSync(file))
+    }).listen(0, '127.0.0.1')
+    const browser = await launchBrowser()
+    try {
+      const page = await (await browser.newContext({ ...window, reducedMotion: 'reduce' })).newPage()
+      for (const kind of KINDS) {
+        const { port } = server.address() as AddressInfo
+        await page.goto(`http://127.0.0.1:${port}/${kind}`)
+        await page.evaluate(axeSource())
+        const violations = await page.evaluate(
+          'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes[0].html))',
+        )
+        expect([violations, await page.evaluate(FAULTS)], kind).toEqual([[], []])
       }
-    })
-  },
-)
+    } finally {
+      await browser.close()
+      server.close()
+    }
+  })
+})

@@ -56,10 +56,11 @@ async function expectHandledAfterSilence(store: DeliveryStore, proxy: StallingPr
   const deliver = async (messages: readonly unknown[]) =>
     Promise.all(messages.map(async (message) => (await receiver.fetch(deliveryOf(message))).status))
   const newMessages = () => Array.from({ length: 2 * MAX_CONNECTIONS }, () => activity())
-  expect(new Set(await deliver(newMessages()))).toEqual(new Set([200]))
+  const deliverUntilHandled = (messages: readonly unknown[]) =>
+    vi.waitFor(async () => expect(new Set(await deliver(messages))).toEqual(new Set([200])), SLOW)
+  await deliverUntilHandled(newMessages())
   proxy.silence()
-  const messages = newMessages()
-  await vi.waitFor(async () => expect(new Set(await deliver(messages))).toEqual(new Set([200])), SLOW)
+  await deliverUntilHandled(newMessages())
   expect(handled).toHaveLength(4 * MAX_CONNECTIONS)
 }
 
