@@ -752,14 +752,15 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
       await control(url, 'advance', { ms: 5000 })
       const page = await open(url)
       const { click, clicks } = clicker()
-      await click(page.getByRole('link', { name: '1 failed delivery' }))
-      await click(page.getByRole('link', { name: /, delivered after 1 failure$/ }))
+      // On a busy machine, another delivery may fail.
+      await click(page.getByRole('link', { name: /^\d+ failed deliver/ }))
+      await click(page.getByRole('link', { name: /, delivered after 1 failure$/ }).first())
       const pane = page.locator('.pane')
       await pane.getByText('<b>down</b>').waitFor()
       await pane.getByText('Hint: the handler threw').waitFor()
       await pane.locator('.timeline li.good').getByText('1st retry').waitFor()
       expect(clicks()).toBe(2)
-    }, 600_000)
+    })
 
     test("to read a user's story: 2", async () => {
       const { url, client } = await dev()

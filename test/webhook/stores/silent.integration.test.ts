@@ -20,7 +20,7 @@ import { claimed, freshKey } from './store-clock.ts'
 const SLOW = { timeout: 240_000 }
 const MAX_CONNECTIONS = 4
 /** How long the server keeps a transaction whose client is silent. Long enough for a busy client. */
-const IDLE_TIMEOUT_MS = 10_000
+const IDLE_TIMEOUT_MS = 20_000
 
 async function proxyTo(database: Database, { onTestFinished }: TestContext): Promise<StallingProxy> {
   const proxy = await startStallingProxy(database.url)
