@@ -3,6 +3,7 @@ import type { AwardFailure, AwardReport, Countable, PerVerdict, RowProblem } fro
 import { callSafely } from '../shared/call-safely.ts'
 import { addDecimals } from '../shared/decimals.ts'
 import { startTimer } from '../shared/timers.ts'
+import { isAwarded } from '../shared/verdicts.ts'
 import type { AwardResult } from './ledger/award-state.ts'
 import type { Outage } from './pacing.ts'
 import type { AwardRow } from './rows.ts'
@@ -41,7 +42,7 @@ export class RunReport {
 
   add(index: number, row: AwardRow, { verdict, failure }: AwardResult): void {
     this.#count(verdict, row.xp)
-    if (verdict === 'awarded' || verdict === 'alreadyAwarded') return
+    if (isAwarded(verdict)) return
     const { code, message: reason } = failure ?? IN_DOUBT
     const { id, address, pid, xp } = row
     this.#addProblem({ index, id, address, pid, xp, verdict, code, reason })

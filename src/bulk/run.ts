@@ -9,6 +9,7 @@ import type { Issue } from '../shared/issue.ts'
 import { withParts } from '../shared/message-parts.ts'
 import { toJsonLine } from '../shared/text.ts'
 import { sleep } from '../shared/timers.ts'
+import { isAwarded } from '../shared/verdicts.ts'
 import { DEFAULT_CONCURRENCY, DEFAULT_PATIENCE_MS } from './arguments.ts'
 import type { AwardResult, RetryableVerdicts } from './ledger/award-state.ts'
 import type { Attempt, AwardLedger, LedgerSession } from './ledger/ledger.ts'
@@ -317,7 +318,7 @@ export class Run {
 
   /** Halts a campaign or stops the run if the outcome requires it. */
   #applyRules({ row, isInDoubt }: Attempt, { outcome, verdict }: Attempted): void {
-    if (verdict === 'awarded' || verdict === 'alreadyAwarded') this.#hasSucceeded = true
+    if (verdict !== undefined && isAwarded(verdict)) this.#hasSucceeded = true
     switch (outcome?.kind) {
       case 'failed':
         if (++this.#consecutiveUnknown === MAX_UNKNOWN) {
@@ -361,7 +362,7 @@ export class Run {
   }
 
   #addFromLedger(index: number, row: AwardRow, result: AwardResult): void {
-    if (result.verdict === 'awarded' || result.verdict === 'alreadyAwarded') this.#hasSucceeded = true
+    if (isAwarded(result.verdict)) this.#hasSucceeded = true
     this.#report.addFromLedger(index, row, result)
   }
 

@@ -1,10 +1,10 @@
 import type { Verdict } from 'campaign-client/bulk'
 import { InvalidArgumentError } from 'commander'
+import { VERDICTS } from '../shared/verdicts.ts'
 import { comparableAddress } from '../shared/wallet-address.ts'
 import type { Command, Context } from './command.ts'
 import { RepeatableOption, text, walletAddress } from './flags.ts'
 import type { LedgerFlags } from './ledger.ts'
-import { VERDICTS } from './verdicts.ts'
 
 /** `campaign-client ledger` */
 export function define(command: Command, context: Context): void {

@@ -6,6 +6,7 @@ import { type ClientTarget, clientInternals } from '../shared/client-internals.t
 import { addDecimals } from '../shared/decimals.ts'
 import { type AwardFinding, findAward } from '../shared/find-award.ts'
 import { LEDGER } from '../shared/ledger-key.ts'
+import { isAwarded, VERDICTS } from '../shared/verdicts.ts'
 import { comparableAddress } from '../shared/wallet-address.ts'
 import { formatCount, formatXp } from './award/format.ts'
 import type { Sum } from './award/list.ts'
@@ -18,7 +19,6 @@ import { tokenFilesOf } from './environment.ts'
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts'
 import { usageFailure, withoutReference } from './failure.ts'
 import { bold, dim, green, type Part, plainLine, red } from './output.ts'
-import { VERDICTS } from './verdicts.ts'
 
 export interface LedgerFlags {
   readonly wallet?: string
@@ -28,8 +28,6 @@ export interface LedgerFlags {
   readonly profile?: string
   readonly report?: readonly string[]
 }
-
-const isAwarded = ({ verdict }: LedgerEntry): boolean => verdict === 'awarded' || verdict === 'alreadyAwarded'
 
 /** What the progress of the wallet shows about an award. */
 type ProgressFinding = AwardFinding | { readonly found: 'no_such_user' } | { readonly error: CampaignError }
@@ -107,7 +105,7 @@ async function readContents(
       (id === undefined || entry.id === id) &&
       (verdicts === undefined || verdicts.includes(entry.verdict))
     // Without a filter, --explain is about the awards that were not made.
-    if (isShown && (isFiltered || !explain || !isAwarded(entry))) entries.push(entry)
+    if (isShown && (isFiltered || !explain || !isAwarded(entry.verdict))) entries.push(entry)
   }
   const inDoubt = totals.unconfirmed.awards + totals.indeterminate.awards
   return { target: header?.target ?? null, run: header?.run ?? null, firstAt, lastAt, totals, inDoubt, entries }
@@ -123,7 +121,7 @@ async function explainEntries(
   const format = await readProgressFormat(flags.profile, context)
   requireSameTarget(target, await clientInternals(client)?.target('ledger', undefined))
   const users = entries
-    .filter((entry) => !isAwarded(entry))
+    .filter(({ verdict }) => !isAwarded(verdict))
     .map((entry) => ({ entry, account: entry.address, platform: format.platform, pid: entry.pid }))
   const findings = new Map<LedgerEntry, ProgressFinding>()
   for await (const { user, progress, error } of readProgress(client, users)) {
@@ -191,7 +189,7 @@ function summaryLines(file: string, { target, run, firstAt, lastAt, totals, inDo
 /** Formats an award in lines of at most 80 columns, unless its id or its reason is long. */
 function entryLines(entry: LedgerEntry, finding: ProgressFinding | undefined): Part[][] {
   const { address, id, xp, pid, verdict, at, error } = entry
-  const colour = isAwarded(entry) ? green : red
+  const colour = isAwarded(verdict) ? green : red
   const first: Part[] = [`${address}  `, colour(verdict), `  ${formatXp(xp)}`]
   const second: Part[] = [`  ${id}`, dim(`  ${pid}  ${at}`)]
   const reason = error === undefined ? '' : withoutReference(error.message)

@@ -1,4 +1,5 @@
 import type { AwardFailure, FinalVerdict, Verdict } from '../../schemas/award-report.ts'
+import { isRetryableRejection, isUnknown } from '../../shared/verdicts.ts'
 
 /**
  * The rule for what an attempt does to the state of its award. `fileLedger` applies these functions. `postgresLedger` says the
@@ -58,9 +59,6 @@ export interface EndingAttempt {
 
 const NEW: AwardState = { verdict: undefined, failure: undefined, isInDoubt: false, claim: 'none' }
 
-/** Whether the award may or may not have been made. */
-export const isUnknown = (verdict: Verdict): boolean => verdict === 'indeterminate' || verdict === 'unconfirmed'
-
 /** Claims an award for an attempt. */
 export function claimAward(
   stored: AwardState | undefined,
@@ -75,9 +73,8 @@ export function claimAward(
   return { state: 'claimed', stored: { verdict, failure, isInDoubt, claim: 'held' } }
 }
 
-/** An id that was used with another amount is never sent again. */
 const isRetryable = ({ verdict, failure }: FinalResult, { rejected, unconfirmed }: RetryableVerdicts): boolean =>
-  (verdict === 'rejected' && rejected && failure?.code !== 'other_amount') || (verdict === 'unconfirmed' && unconfirmed)
+  (rejected && isRetryableRejection(verdict, failure)) || (verdict === 'unconfirmed' && unconfirmed)
 
 /**
  * Records the verdict of an attempt.

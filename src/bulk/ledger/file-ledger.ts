@@ -20,6 +20,7 @@ import { withParts } from '../../shared/message-parts.ts'
 import { issuesAt, type OptionRule, type OptionRules, optional } from '../../shared/option-checks.ts'
 import { toJsonLine, toVisible, tryParseJson } from '../../shared/text.ts'
 import { isRecord, typeName } from '../../shared/type-checks.ts'
+import { FINAL_VERDICTS } from '../../shared/verdicts.ts'
 import { openSqlite, type SqliteDatabase, sqliteProblem } from '../../sqlite/sqlite.ts'
 import type { AwardRow } from '../rows.ts'
 import {
@@ -236,18 +237,12 @@ interface FileRow extends AwardRow {
   readonly settled_at: number | null
 }
 
-const VERDICTS: ReadonlySet<unknown> = new Set<FinalVerdict | null>([
-  null,
-  'awarded',
-  'alreadyAwarded',
-  'unconfirmed',
-  'rejected',
-])
+const RECORDED_VERDICTS: ReadonlySet<unknown> = new Set([null, ...FINAL_VERDICTS])
 
 /** @throws Error when the row has an unknown verdict or a malformed failure */
 function readState({ verdict, in_doubt, error }: FileRow): AwardState {
   const failure = error === null ? undefined : tryParseJson(error)
-  if (!VERDICTS.has(verdict) || (error !== null && !isRecord(failure)))
+  if (!RECORDED_VERDICTS.has(verdict) || (error !== null && !isRecord(failure)))
     throw Object.assign(new Error('unrecognised entry'), { errcode: SQLITE_CORRUPT })
   return {
     verdict: verdict ?? undefined,

@@ -12,13 +12,13 @@ import { LEDGER } from '../../shared/ledger-key.ts'
 import { issuesAt, milliseconds, type OptionRules, optional } from '../../shared/option-checks.ts'
 import { toJsonLine } from '../../shared/text.ts'
 import { startTimer } from '../../shared/timers.ts'
+import { isUnknown } from '../../shared/verdicts.ts'
 import type { AwardRow } from '../rows.ts'
 import {
   type AwardResult,
   type AwardState,
   claimAward,
   completeAward,
-  isUnknown,
   type RetryableVerdicts,
   resultOf,
 } from './award-state.ts'

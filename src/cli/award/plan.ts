@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs'
 import { type LedgerEntry, readLedger, type Verdict } from 'campaign-client/bulk'
 import { addDecimals } from '../../shared/decimals.ts'
 import { isSameAward } from '../../shared/same-award.ts'
+import { isRetryableRejection, isUnknown, VERDICTS } from '../../shared/verdicts.ts'
 import { comparableAddress } from '../../shared/wallet-address.ts'
 import { bold, dim, type Part, yellow } from '../output.ts'
-import { VERDICTS } from '../verdicts.ts'
 import { hasWrongChecksum } from './address-checksum.ts'
 import { formatCount, formatNames, formatNumber, formatWere, formatXp } from './format.ts'
 import { type AwardList, sha256Of, type Totals, totalsOf } from './list.ts'
@@ -71,7 +71,7 @@ export async function makePlan(list: AwardList, options: PlanOptions): Promise<P
       problems.push({ rule: 'ledger', line: row.line, message })
     } else {
       verdicts.set(id, verdict)
-      const isRetried = verdict === 'rejected' && retryRejected && error?.code !== 'other_amount'
+      const isRetried = retryRejected && isRetryableRejection(verdict, error)
       if (verdict !== 'indeterminate' && !isRetried) settled.add(id)
     }
   }
@@ -108,8 +108,7 @@ export async function* entriesOf(ledger: string): AsyncGenerator<LedgerEntry> {
 }
 
 /** Returns whether an award of the list has an unknown outcome in the ledger. */
-export const hasUnknownOutcome = ({ verdicts }: Plan): boolean =>
-  [...verdicts.values()].some((verdict) => verdict === 'indeterminate' || verdict === 'unconfirmed')
+export const hasUnknownOutcome = ({ verdicts }: Plan): boolean => [...verdicts.values()].some(isUnknown)
 
 /** Counts the awards of some rows by their verdict in the ledger. */
 export function recordedTotals({ verdicts, list }: Plan, rows: readonly ListRow[]): Readonly<Record<Verdict, Totals>> {

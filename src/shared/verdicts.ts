@@ -1,0 +1,18 @@
+export const FINAL_VERDICTS = ['awarded', 'alreadyAwarded', 'unconfirmed', 'rejected'] as const
+
+/** The verdicts of awards, in the order of the summaries. */
+export const VERDICTS = [...FINAL_VERDICTS, 'indeterminate'] as const
+
+/** Whether the award was made. */
+export const isAwarded = (verdict: string): verdict is 'awarded' | 'alreadyAwarded' =>
+  verdict === 'awarded' || verdict === 'alreadyAwarded'
+
+/** Whether the award may or may not have been made. */
+export const isUnknown = (verdict: string): boolean => verdict === 'indeterminate' || verdict === 'unconfirmed'
+
+/**
+ * Whether `retryRejected` sends an award with this result again. An id that was used with another amount is never sent
+ * again.
+ */
+export const isRetryableRejection = (verdict: string, failure: { readonly code: string } | undefined): boolean =>
+  verdict === 'rejected' && failure?.code !== 'other_amount'
