@@ -40,6 +40,10 @@ setInterval(() => {
   machineTime.value = Date.now()
 }, 1000)
 
+const start = computed(() => new Date(machineTime.value).setHours(0, 0, 0, 0))
+/** The start and the end of the machine's day. */
+export const today = { start, end: computed(() => new Date(start.value).setHours(24, 0, 0, 0)) }
+
 export const serviceTime = computed(() => machineTime.value + aheadMs.value)
 
 let revision = ''

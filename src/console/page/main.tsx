@@ -5,5 +5,6 @@ import { refresh } from './live.ts'
 const root = document.getElementById('root')
 if (root) {
   void refresh()
-  render(<App />, root)
+  // Reading the script and the first layout are tasks of their own.
+  setTimeout(() => render(<App />, root))
 }

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useMemo } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import { perform, run, useAction } from '../actions.ts'
 import type { LiveList } from '../live.ts'
 import { openItem, parameter, segments, setParameter } from '../route.ts'
@@ -29,10 +29,17 @@ interface FilteredPanelProps<Row> {
   readonly children: (rows: readonly Row[]) => ComponentChildren
 }
 
+/** Returns the value of the last paint: a letter that is typed appears before the list changes. */
+function useLater<Value>(value: Value): Value {
+  const [later, setLater] = useState(value)
+  useEffect(() => setLater(value), [value])
+  return later
+}
+
 /** A list with filters, which are kept in the address. The row of the open item is always shown. */
 export function FilteredPanel<Row extends { readonly key: string }>(props: FilteredPanelProps<Row>) {
   const { title, name, noun, label, list, searched, chips, empty, children } = props
-  const find = parameter('find')
+  const find = useLater(parameter('find'))
   const search = useMemo(() => parseSearch(find), [find])
   const { words } = search
   const { value } = useAction('findInBodies', words.length > 0 ? { list: name, words } : undefined, list)

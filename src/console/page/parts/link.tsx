@@ -1,5 +1,6 @@
+import { computed } from '@preact/signals'
 import { type ComponentChildren, createContext } from 'preact'
-import { useContext } from 'preact/hooks'
+import { useContext, useMemo } from 'preact/hooks'
 import { filterQuery, go, path, rowQuery } from '../route.ts'
 
 interface LinkProps {
@@ -20,6 +21,7 @@ export function Link({ to, keepsFilters = false, children, label, class: classNa
   const isTabStop = useContext(IsTabStop)
   const query = isTabStop === undefined ? filterQuery : rowQuery
   const target = keepsFilters ? to + query.value : to
+  const isCurrent = useMemo(() => computed(() => path.value === to), [to])
   return (
     <a
       href={target}
@@ -28,7 +30,7 @@ export function Link({ to, keepsFilters = false, children, label, class: classNa
       aria-label={label}
       // A table is one tab stop: the link that opens its current row.
       tabIndex={isTabStop === undefined ? undefined : isTabStop && className?.includes('opens') ? 0 : -1}
-      aria-current={path.value === to ? 'page' : undefined}
+      aria-current={isCurrent.value ? 'page' : undefined}
       onClick={(event) => {
         if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return
         event.preventDefault()

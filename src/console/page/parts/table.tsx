@@ -27,7 +27,7 @@ const MARGIN = 8
  */
 export function Table<Row>({ class: name, columns, rows, linkTo, rowClass }: TableProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null)
-  const [{ from, to, height }, setWindow] = useState({ from: 0, to: 3 * MARGIN, height: ROW_HEIGHT })
+  const [{ from, to, height }, setWindow] = useState({ from: 0, to: 2 * MARGIN, height: ROW_HEIGHT })
   useEffect(() => {
     const element = body.current
     const scroller = element?.closest('.list')
@@ -39,7 +39,7 @@ export function Table<Row>({ class: name, columns, rows, linkTo, rowClass }: Tab
       const step = MARGIN / 2
       const first = Math.floor(above / height / step) * step - MARGIN
       const from = Math.max(0, Math.min(first, rows.length - MARGIN))
-      const to = Math.max(0, first) + Math.ceil(scroller.clientHeight / height) + 3 * MARGIN
+      const to = Math.max(0, first + Math.ceil(scroller.clientHeight / height) + step + MARGIN) + MARGIN
       setWindow((old) => (old.from === from && old.to === to && old.height === height ? old : { from, to, height }))
     }
     updateWindow()
@@ -54,41 +54,38 @@ export function Table<Row>({ class: name, columns, rows, linkTo, rowClass }: Tab
   const place = { body, height, rows, linkTo, latest }
   const rememberPlace = useSteadyRow(place)
   const { tabStop, onKeyDown, onFocus } = useArrowKeys(place)
-  const entries = Object.entries(columns)
   return (
     <table class={name} aria-rowcount={rows.length + 1}>
       <thead>
         <tr>
-          {entries.map(([column, [heading]]) => (
+          {Object.entries(columns).map(([column, [heading]]) => (
             <th key={column} class={column}>
               {heading}
             </th>
           ))}
         </tr>
       </thead>
-      <tbody ref={body} onKeyDown={onKeyDown}>
+      <tbody
+        ref={body}
+        onKeyDown={onKeyDown}
+        onClickCapture={({ target }) => rememberPlace(target)}
+        onClick={openRow}
+        onFocusCapture={({ target }) => onFocus(targetOf(target))}
+      >
         <Gap height={Math.min(from, rows.length) * height} />
         {rows.slice(from, to).map((row, offset) => {
           const index = from + offset
           const above = rows[index - 1]
-          const target = linkTo(row)
           return (
-            <tr
-              key={target}
+            <KeptRow
+              key={linkTo(row)}
               class={rowClass?.(row, above)}
-              aria-rowindex={index + 2}
-              onClickCapture={({ currentTarget }) => rememberPlace(target, currentTarget)}
-              onClick={(event) => openRow(event, target)}
-              onFocusCapture={() => onFocus(target)}
-            >
-              <IsTabStop.Provider value={tabStop === undefined ? offset === 0 : index === tabStop}>
-                {entries.map(([column, [, cell]]) => (
-                  <td key={column} class={column}>
-                    {cell(row, above)}
-                  </td>
-                ))}
-              </IsTabStop.Provider>
-            </tr>
+              columns={columns}
+              row={row}
+              above={above}
+              index={index}
+              isTabStop={index === (tabStop ?? from)}
+            />
           )
         })}
         <Gap height={Math.max(0, rows.length - to) * height} />
@@ -96,6 +93,34 @@ export function Table<Row>({ class: name, columns, rows, linkTo, rowClass }: Tab
     </table>
   )
 }
+
+interface RowProps<Row> extends Pick<TableProps<Row>, 'columns'> {
+  readonly class: string | undefined
+  readonly row: Row
+  readonly above: Row | undefined
+  readonly index: number
+  readonly isTabStop: boolean
+}
+
+/** A row that is rendered again only when it changes, or a signal that its cells read. */
+const KeptRow = <Row,>(props: RowProps<Row>) => useMemo(() => <TableRow {...props} />, Object.values(props))
+
+const TableRow = <Row,>({ class: name, columns, row, above, index, isTabStop }: RowProps<Row>) => (
+  <tr class={name} aria-rowindex={index + 2}>
+    <IsTabStop.Provider value={isTabStop}>
+      {Object.entries(columns).map(([column, [, cell]]) => (
+        <td key={column} class={column}>
+          {cell(row, above)}
+        </td>
+      ))}
+    </IsTabStop.Provider>
+  </tr>
+)
+
+const rowOf = (place: EventTarget | null) => (place instanceof Element ? place.closest('tr') : null)
+
+/** Returns the path of the item that the row at a place opens. */
+const targetOf = (place: EventTarget | null) => rowOf(place)?.querySelector<HTMLElement>('.opens')?.dataset.to
 
 /** The rows of a table, and where they are. */
 interface Place<Row> extends Pick<TableProps<Row>, 'rows' | 'linkTo'> {
@@ -152,9 +177,10 @@ function useArrowKeys<Row>({ body, height, rows, linkTo, latest }: Place<Row>) {
 }
 
 /** Opens a row that is clicked outside its link. Selecting text in the row does not open it. */
-function openRow({ target, metaKey, ctrlKey, shiftKey }: MouseEvent, to: string): void {
+function openRow({ target, metaKey, ctrlKey, shiftKey }: MouseEvent): void {
+  const to = targetOf(target)
   const isHandled = target instanceof Element && target.closest('a, button') !== null
-  if (isHandled || metaKey || ctrlKey || shiftKey || getSelection()?.toString()) return
+  if (to === undefined || isHandled || metaKey || ctrlKey || shiftKey || getSelection()?.toString()) return
   go(to + rowQuery.value)
 }
 
@@ -162,7 +188,7 @@ function openRow({ target, metaKey, ctrlKey, shiftKey }: MouseEvent, to: string)
  * Keeps the row of the open item, or of the item that was open last, at its place on the screen. An item that was opened by
  * its address is scrolled into view. Returns a function that remembers the place of a row that is being opened.
  */
-function useSteadyRow<Row>({ body, height, latest: index }: Place<Row>): (to: string, row: HTMLElement) => void {
+function useSteadyRow<Row>({ body, height, latest: index }: Place<Row>): (clicked: EventTarget | null) => void {
   const place = useRef<{ readonly to: string; readonly top: number }>(undefined)
   const to = latestItem.value
   const isOpen = path.value === to
@@ -189,8 +215,9 @@ function useSteadyRow<Row>({ body, height, latest: index }: Place<Row>): (to: st
     scroller?.addEventListener('scroll', remember, { passive: true })
     return () => scroller?.removeEventListener('scroll', remember)
   }, [to, index, height])
-  return (opened, row) => {
-    place.current = { to: opened, top: row.getBoundingClientRect().top }
+  return (clicked) => {
+    const [opened, row] = [targetOf(clicked), rowOf(clicked)]
+    if (opened !== undefined && row) place.current = { to: opened, top: row.getBoundingClientRect().top }
   }
 }
 

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { toVisible } from '../../../shared/text.ts'
 import { WALLET_ADDRESS } from '../../../shared/wallet-address.ts'
+import { today } from '../live.ts'
 
 const MAX_SHOWN = 300
 
@@ -31,47 +32,35 @@ export const Name = ({ children }: { children: string }) =>
 /** Text for screen readers only. */
 export const Hidden = ({ children }: { children: ComponentChildren }) => <span class="hidden">{children}</span>
 
-const PRECISE = new Intl.DateTimeFormat('en-GB', {
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-  fractionalSecondDigits: 3,
-})
-const NUMBER = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 })
-const DAY = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' })
-const SHORT_DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const
 
-export const clockTime = (ms: number): string => PRECISE.format(ms).slice(0, -4)
-export const dayOf = (ms: number): string => DAY.format(ms)
+const digits = (value: number, length = 2): string => String(value).padStart(length, '0')
 
-/** The start and the end of the machine's day. */
-let today = { start: 0, end: 0 }
-
-/** Whether a time is on another day than the machine's, because the clock was moved. Tables ask for every row. */
-export function isOtherDay(ms: number): boolean {
-  if (Date.now() >= today.end) {
-    const start = new Date().setHours(0, 0, 0, 0)
-    today = { start, end: new Date(start).setDate(new Date(start).getDate() + 1) }
-  }
-  return ms < today.start || ms >= today.end
+// Without `Intl`: its first formatter takes the browser longer than the first view of the page.
+export function clockTime(ms: number): string {
+  const date = new Date(ms)
+  return [date.getHours(), date.getMinutes(), date.getSeconds()].map((value) => digits(value)).join(':')
 }
+
+function shortDayOf(ms: number): string {
+  const date = new Date(ms)
+  return `${date.getDate()} ${MONTHS[date.getMonth()]}`
+}
+
+export const dayOf = (ms: number): string => `${shortDayOf(ms)} ${new Date(ms).getFullYear()}`
+
+/** Whether a time is on another day than the machine's, because the clock was moved. */
+export const isOtherDay = (ms: number): boolean => ms < today.start.value || ms >= today.end.value
 
 /** A time of day, with the day if it is not today. Very narrow tables hide the milliseconds or the seconds. */
 export function Time({ ms }: { ms: number }) {
-  const time = PRECISE.format(ms)
+  const time = clockTime(ms)
+  const fraction = `.${digits(new Date(ms).getMilliseconds(), 3)}`
+  const [shown, rest] = isOtherDay(ms) ? [`${shortDayOf(ms)} ${time.slice(0, 5)}`, time.slice(5)] : [time, fraction]
   return (
-    <time dateTime={new Date(ms).toISOString()} title={`${dayOf(ms)}, ${time}`}>
-      {isOtherDay(ms) ? (
-        <>
-          {SHORT_DAY.format(ms)} {time.slice(0, 5)}
-          <span class="fraction">{time.slice(5, 8)}</span>
-        </>
-      ) : (
-        <>
-          {time.slice(0, 8)}
-          <span class="fraction">{time.slice(8)}</span>
-        </>
-      )}
+    <time dateTime={new Date(ms).toISOString()} title={`${dayOf(ms)}, ${time}${fraction}`}>
+      {shown}
+      <span class="fraction">{rest}</span>
     </time>
   )
 }
@@ -89,7 +78,8 @@ export function duration(ms: number): string {
 }
 
 /** Formats a number with narrow spaces between thousands: 1 215. */
-export const amount = (value: number): string => NUMBER.format(value).replaceAll(',', '\u202f')
+export const amount = (value: number): string =>
+  String(Number(value.toFixed(2))).replaceAll(/\B(?=(?:\d{3})+(?!\d))/g, '\u202f')
 
 /** Formats a number with its noun: `1 task`, `2 tasks`, `2 deliveries`. */
 export const count = (value: number, noun: string): string =>

@@ -1,3 +1,4 @@
+import { useMemo } from 'preact/hooks'
 import type { CampaignView, UserRow } from '../../protocol.ts'
 import { useAction } from '../actions.ts'
 import { service } from '../live.ts'
@@ -63,12 +64,14 @@ interface UserTableProps {
 }
 
 function UserTable({ campaign, find }: UserTableProps) {
+  const tasks = numberOf(campaign, 'task')
+  const columns = useMemo(() => columnsOf(tasks), [tasks])
   const { value, error } = useAction('listUsers', { pid: campaign.pid, find, limit: MAX_SHOWN }, service.value)
   if (!value) return <Empty>{error ?? 'Loading'}</Empty>
   if (value.found === 0) return <Empty>{find ? 'No user matches the filter.' : 'There are no users yet.'}</Empty>
   return (
     <>
-      <Table class="users" columns={columnsOf(numberOf(campaign, 'task'))} rows={value.users} linkTo={linkTo} />
+      <Table class="users" columns={columns} rows={value.users} linkTo={linkTo} />
       {value.found > value.users.length && (
         <p class="more muted">
           The first {amount(value.users.length)} of {amount(value.found)}, by rank
