@@ -40,6 +40,7 @@ export function backoffMs(nth: number, jitter: number, retryDelayMs?: () => unkn
   let ms: unknown
   callSafely(() => {
     ms = retryDelayMs?.()
+    // Handles the rejection of an async function.
     return ms
   })
   if (typeof ms === 'number' && ms >= 0) return Math.min(ms, MAX_TIMER_MS)

@@ -12,7 +12,7 @@ import type { Argument } from '../endpoints/arguments.ts'
 import type { OperationName } from '../endpoints/index.ts'
 import type { ActionName, ActionRequest } from './action-requests.ts'
 
-/** The messages between the page and its server. They have no version, because the package contains both. */
+// The messages between the page and its server. They have no version, because the package contains both.
 
 /** A task, quest or challenge of a campaign. */
 export interface ItemView {

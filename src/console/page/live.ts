@@ -101,6 +101,7 @@ function merge<Row extends { readonly key: string }>(
     changed.delete(row.key)
     return next ?? row
   })
+  // The rows that are left are new, oldest first.
   const added = [...changed.values()].reverse()
   return { rows: [...added, ...known].slice(0, kept), discarded }
 }

@@ -89,6 +89,7 @@ const ACTIONS: Actions = {
     for (const url of urls) requireUrl(url, context)
     const unknown = campaigns?.find((pid) => !existing.some(({ id }) => id === pid))
     if (unknown !== undefined) fail(`There is no campaign "${unknown}".`, 'campaigns')
+    // Empty: no secret. Absent: the secret that the webhook has, or the default secret for a new webhook.
     const used = entered === '' ? undefined : (entered ?? (known ? known.secret : secret))
     return service.registerWebhook({
       ...(hook_id && { hook_id }),

@@ -1,5 +1,6 @@
 import type { CampaignSeed, CampaignService, ChallengeSeed, EntrySnapshot } from 'campaign-client/testing'
 import { rankOf } from '../../shared/rank.ts'
+import { comparableAddress } from '../../shared/wallet-address.ts'
 import type { CampaignView, ItemView, UserList, UserRow } from '../protocol.ts'
 import { shorten } from './request-view.ts'
 
@@ -38,12 +39,12 @@ export class Campaigns {
 
   /** Finds a user by one of their accounts, or by their wallet. `*` stands for any campaign or platform. */
   user(pid: string, platform: string, name: string): User | undefined {
-    const wallet = name.toLowerCase()
+    const wallet = comparableAddress(name)
     const isNamed = (user: User) =>
       user.profiles.some(
         (profile) => profile.account === name && (platform === '*' || profile.platform === platform),
       ) ||
-      (platform === '*' && user.wallet.toLowerCase() === wallet)
+      (platform === '*' && comparableAddress(user.wallet) === wallet)
     const campaigns = this.#read().filter((campaign) => pid === '*' || campaign.pid === pid)
     return campaigns.flatMap(({ users }) => users.find(isNamed) ?? [])[0]
   }

@@ -250,7 +250,8 @@ export class Feed {
     const before = this.#failed.get(hash)
     this.#failed.delete(hash)
     const retried = before && at - before.at <= RETRY_WINDOW_MS ? before : undefined
-    const { firstKey, attempt } = { firstKey: retried?.firstKey ?? String(id), attempt: (retried?.attempt ?? 0) + 1 }
+    const firstKey = retried?.firstKey ?? String(id)
+    const attempt = (retried?.attempt ?? 0) + 1
     if (status === undefined || status >= 500 || status === 408 || status === 429 || status === 401) {
       this.#failed.set(hash, { firstKey, attempt, at })
       if (this.#failed.size > MAX_FAILED) this.#failed.delete(this.#failed.keys().next().value as string)

@@ -31,7 +31,7 @@ const API = '/api/'
 export function createConsole(options: ConsoleOptions): Console {
   const { service, page, setup, clock } = options
   const guard = new Guard(options.allowedHosts)
-  /** The current response and the arrival time of its request. */
+  /** While the service handles a request: its response, and the time when the request arrived. */
   const responding = new AsyncLocalStorage<{ readonly response: ServerResponse; readonly since: number }>()
   const feed = new Feed({
     service,

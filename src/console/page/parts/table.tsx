@@ -136,8 +136,14 @@ const useIndex = <Row,>(to: string | undefined, rows: readonly Row[], linkTo: (r
 
 /** How far each key moves the focus in a table. */
 const STEPS: Readonly<Record<string, number>> = {
-  ...{ ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 },
-  ...{ PageDown: 10, PageUp: -10, Home: -Infinity, End: Infinity },
+  ArrowDown: 1,
+  j: 1,
+  ArrowUp: -1,
+  k: -1,
+  PageDown: 10,
+  PageUp: -10,
+  Home: -Infinity,
+  End: Infinity,
 }
 
 /** Moves the focus between the rows by keys. The focused row, or else the open one, is the only tab stop of the table. */

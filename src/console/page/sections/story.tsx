@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import { comparableAddress } from '../../../shared/wallet-address.ts'
 import type { DeliveryRow, ProgressView, UserView } from '../../protocol.ts'
 import { deliveries, requests } from '../live.ts'
 import { Badge } from '../parts/badge.tsx'
@@ -37,11 +38,12 @@ export function Story({ user }: { user: UserView }) {
 }
 
 function happeningsOf(user: UserView): readonly Happening[] {
+  const wallet = comparableAddress(user.wallet)
   const accounts = new Map(user.profiles.map(({ account, platform }) => [account, platform]))
   const isAbout = (row: { readonly user?: string; readonly platform?: string; readonly pid: string }): boolean => {
     if (!row.user || (row.pid !== '' && row.pid !== user.pid)) return false
     const platform = accounts.get(row.user)
-    if (platform === undefined) return user.wallet !== '' && row.user.toLowerCase() === user.wallet.toLowerCase()
+    if (platform === undefined) return wallet !== '' && comparableAddress(row.user) === wallet
     return row.platform === undefined || row.platform === platform
   }
   // The first rows of the lists are the newest. Deliveries of one message stand together.
