@@ -10,8 +10,7 @@ export function page(subjects: readonly Subject[], peers: Readonly<Record<string
     '# Benchmarks',
     '`npm run bench` measures the built package and other packages, and writes this page. Values are **ratios** unless the text ' +
       'or a title names a unit: only ratios are comparable between machines. Each value is the median of all rounds, with the ' +
-      'quartiles in brackets. The lines below a table compare medians with their targets. Contestants take turns, so a busy ' +
-      'machine slows all of them.',
+      'quartiles in brackets. The lines below a table compare medians with their targets.',
     `Measured on ${machine()}, Node ${process.versions.node}, with ${versions.join(', ')}.`,
     ...subjects.map(section),
     '',

@@ -16,7 +16,7 @@ test('the page of error codes has one section for each code', () => {
 })
 
 test('every section says what to do', () => {
-  for (const section of page.split(/^### /m).slice(1)) expect(section).toMatch(/^- \*\*Do:\*\* /m)
+  for (const section of page.split(/^### /m).slice(1)) expect(section).toMatch(/^\*\*Do:\*\* /m)
 })
 
 test.each(codes)('an error with the code %s links to its section of the page', (code) => {
