@@ -22,7 +22,7 @@ export const EXIT_CODES_HELP = `Exit codes:
        or your receiver refused a message
   ${EXIT.usage}    wrong flags, files or environment, or declined: nothing was sent
   ${EXIT.refused}    refused by the service
-  ${EXIT.unreachable}    the service cannot be reached
+  ${EXIT.unreachable}    the service or your receiver did not respond, or too few messages arrived
   ${EXIT.unknownOutcome}    the outcome of a write is unknown: it may have been applied
   ${EXIT.internal}   a bug in the command
   ${EXIT.interrupted}  interrupted by Ctrl-C`
