@@ -50,7 +50,7 @@ export function progressPage(options: ProgressPageOptions): Hono {
       try {
         return await client.getUserProgress({ account, platform, pid })
       } catch (error) {
-        // Assumed: the service responds with 400 for a user without an entry.
+        // Assumed: the service responds with 400 for a user who has not joined.
         if (!(error instanceof BadRequestError)) throw error
         options.ttl = newUserMs
         return NO_ENTRY
