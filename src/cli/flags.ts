@@ -56,7 +56,7 @@ export function httpUrl(text: string): string {
 /** Accepts a wallet address. */
 export function walletAddress(given: string): string {
   if (WALLET_ADDRESS.test(given)) return given
-  throw new InvalidArgumentError('It must be a wallet address: 0x and 40 hex digits.')
+  throw new InvalidArgumentError('It must be 0x and 40 hex digits.')
 }
 
 /** Accepts a host name or IP address, without scheme and port. */
