@@ -198,9 +198,11 @@ async function listFailed(): Promise<void> {
 
 /** Moves all jobs of the dead-letter queue back. */
 async function replayFailed(): Promise<void> {
+  // A job that fails again meanwhile stays.
+  const createdBefore = new Date()
   let replayed = 0
   for (;;) {
-    const moved = await boss.redrive(FAILED)
+    const moved = await boss.redrive(FAILED, { createdBefore })
     if (moved === 0) break
     replayed += moved
   }
