@@ -35,7 +35,7 @@ const receiver = createWebhookReceiver({
     return old === undefined ? current : [current, old]
   },
   handle: (event, { secretIndex }) => {
-    // A Test message is not an event: in a test campaign, ignore its XP.
+    // Nobody earned the XP of a Test message: do not credit it.
     const name = isTestMessage(event) ? 'Test message' : event.kind
     const signer = secretIndex === 0 ? 'current secret' : 'old secret'
     console.log(`  ${name}, signed with the ${signer}`)

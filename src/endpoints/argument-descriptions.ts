@@ -56,6 +56,6 @@ export const argumentDescriptions: Readonly<Record<OperationName, Readonly<Recor
     scope: 'Kind of events to receive.',
     url: 'URL of your receiver. It must be publicly reachable and accept POST requests.',
     secret: 'Secret that the service uses to sign messages. Without it, messages are unsigned and cannot be verified.',
-    hook_id: 'Identifier of the webhook, unique within its scope.',
+    hook_id: 'Unique identifier of the webhook.',
   },
 }

@@ -13,7 +13,7 @@ export interface WebhookRegistration {
   url: string
   /** Secret that the service uses to sign messages. Without it, messages are unsigned and cannot be verified. */
   secret?: string | undefined
-  /** Identifier of the webhook, unique within its scope. */
+  /** Unique identifier of the webhook. */
   hook_id?: string | undefined
 }
 
