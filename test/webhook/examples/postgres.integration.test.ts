@@ -49,8 +49,11 @@ describe.skipIf(skipped).each(['webhook-postgres', 'webhook-queue'])('examples/%
     const user = randomUUID()
     const ids = Array.from({ length: 10 }, () => randomUUID())
     const attempts = [...ids, ...ids].map((id, i) => deliver((i % 2 === 0 ? first : second).url, user, id))
-    // On a busy machine, the database may respond too late.
-    for (const status of await Promise.all(attempts)) expect([200, 500, 503]).toContain(status)
+    const statuses = await Promise.all(attempts)
+    for (const status of statuses) expect([200, 500, 503]).toContain(status)
+    // On a busy machine, the database may respond too late. No other error causes a 500.
+    const errors = () => [...first.errors, ...second.errors].join('\n')
+    if (statuses.includes(500)) await expect.poll(errors).toMatch(/did not respond within|timeout/)
     for (const id of ids) await expect.poll(() => deliver(first.url, user, id)).toBe(200)
 
     const balances = async () =>
