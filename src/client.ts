@@ -399,5 +399,5 @@ export class CampaignClient {
   }
 }
 
-// Outside the class, because bundlers rename a class that refers to itself by name.
+// Outside the class, because bundlers rename a class that refers to itself by name, and logs would show the new name.
 const newClient = (options: CampaignClientOptions): CampaignClient => new CampaignClient(options)

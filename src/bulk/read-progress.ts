@@ -16,7 +16,8 @@ import {
   mustBePatience,
   requireArguments,
 } from './arguments.ts'
-import { type CallOutcome, DONE, type Outage, outcomeOf, Pacer } from './pacing.ts'
+import { type CallOutcome, DONE, outcomeOf } from './call-outcome.ts'
+import { type Outage, Pacer } from './pacing.ts'
 import { ProgressReporter } from './report.ts'
 import { lengthOf, type Rows, readList } from './rows.ts'
 
@@ -36,7 +37,7 @@ export interface ReadProgressOptions {
    */
   onProgress?: ((progress: ReadingProgress) => void) | undefined
   /**
-   * How long it waits for a service that stops responding, in milliseconds: 0 to 24 hours. With 0, and before the first
+   * How long it waits for a service that stops responding, in milliseconds: 0 to 24 hours. With 0, or before the first
    * response, it waits for three pauses, about two seconds.
    *
    * @defaultValue 120 000

@@ -73,7 +73,7 @@ export class RunReport {
     return this.#halted.has(pid)
   }
 
-  /** Counts a row without a verdict that was not sent because its campaign is halted. */
+  /** Counts a row that was not sent, if its campaign is halted. */
   addHalted(pid: string): void {
     const halted = this.#halted.get(pid)
     if (halted !== undefined) halted.rows++

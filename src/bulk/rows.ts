@@ -16,13 +16,13 @@ export type AwardRow = RewardWalletRequest
 /** A list: an array, a generator, a stream of parsed lines. */
 export type Rows<Row> = Iterable<Row> | AsyncIterable<Row>
 
-const { address, pid, id, xp } = rewardWalletRequest.shape
+const { shape } = rewardWalletRequest
 const hasNoNul = z.refine<string>((text) => !text.includes('\0'), 'must not contain U+0000')
 const awardRow = z.object({
-  address,
-  pid: pid.check(hasNoNul),
-  id: id.check(hasNoNul),
-  xp: xp.check(z.refine((amount: number) => amount > 0, 'must be above 0')),
+  address: shape.address,
+  pid: shape.pid.check(hasNoNul),
+  id: shape.id.check(hasNoNul),
+  xp: shape.xp.check(z.refine((amount: number) => amount > 0, 'must be above 0')),
 })
 
 export type CheckedRow =
@@ -51,7 +51,7 @@ export function checkRow(given: unknown, client: ClientInternals | undefined): C
 
 /** Returns an issue for each field in which a row differs from the known award with the same id. */
 export function conflictIssues(row: AwardRow, known: AwardRow): Issue[] {
-  // `isSameAward` compares the row with a copy that has one field of the known award.
+  // A field differs if the known award's value would make the row another award.
   const names = (['address', 'pid', 'xp'] as const).filter((name) => !isSameAward({ ...row, [name]: known[name] }, row))
   return names.map((name) => ({
     path: [name],
@@ -69,8 +69,8 @@ export function lengthOf(list: Rows<unknown>): number | undefined {
 const MAX_BLOCK_MS = 10
 
 /**
- * Reads a list on demand. Ends when `stopped` is aborted, even while `next` of the list is pending. Otherwise it calls
- * `return` of the list, and waits for it.
+ * Reads a list on demand. Ends when `stopped` is aborted, even while `next` of the list is pending. If it ends early between
+ * two items, it calls `return` of the list and waits for it.
  *
  * @param read - converts an item before the next item is read
  * @param caller - the function and its argument, for the error of a malformed list

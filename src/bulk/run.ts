@@ -11,9 +11,10 @@ import { toJsonLine } from '../shared/text.ts'
 import { sleep } from '../shared/timers.ts'
 import { isAwarded } from '../shared/verdicts.ts'
 import { DEFAULT_CONCURRENCY, DEFAULT_PATIENCE_MS } from './arguments.ts'
+import { statusOf } from './call-outcome.ts'
 import type { AwardResult, RetryableVerdicts } from './ledger/award-state.ts'
 import type { Attempt, AwardLedger, LedgerSession } from './ledger/ledger.ts'
-import { Pacer, statusOf } from './pacing.ts'
+import { Pacer } from './pacing.ts'
 import { type AwardProgress, ProgressReporter, type RunReport } from './report.ts'
 import { type AwardRow, type CheckedRow, checkRow, conflictIssues, lengthOf, type Rows, readList } from './rows.ts'
 import { SeenRows } from './seen-rows.ts'
@@ -48,7 +49,7 @@ export interface RewardWalletsOptions extends Evidence {
    */
   onProgress?: ((progress: AwardProgress) => void) | undefined
   /**
-   * How long the run waits for a service that stops responding, in milliseconds: 0 to 24 hours. With 0, and before the first
+   * How long the run waits for a service that stops responding, in milliseconds: 0 to 24 hours. With 0, or before the first
    * response of the run, it waits for three pauses, about two seconds.
    *
    * @defaultValue 120 000
@@ -335,6 +336,7 @@ export class Run {
       case 'done':
         break
       default:
+        // Nothing is known from the service: the count stays.
         return
     }
     this.#consecutiveUnknown = 0

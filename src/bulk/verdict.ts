@@ -11,9 +11,9 @@ import type { AwardFailure, Verdict } from '../schemas/award-report.ts'
 import { type ClientTarget, optionsFor } from '../shared/client-internals.ts'
 import { mustBeFunction, type OptionRules, optional } from '../shared/option-checks.ts'
 import { isError, isRecord, typeName } from '../shared/type-checks.ts'
+import { type CallOutcome, DONE, outcomeOf } from './call-outcome.ts'
 import type { AwardResult, FinalResult, RetryableVerdicts } from './ledger/award-state.ts'
 import type { Attempt, LedgerSession } from './ledger/ledger.ts'
-import { type CallOutcome, DONE, outcomeOf } from './pacing.ts'
 import type { AwardRow } from './rows.ts'
 
 const MAX_MESSAGE_LENGTH = 500

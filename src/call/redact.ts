@@ -10,7 +10,7 @@ const MAX_CAUSE_DEPTH = 5
 
 /**
  * A JWT: three base64url parts. The first begins with `eyJ`, an encoded `{"`. A match starts at the beginning of a word,
- * so that a long text of repeated `eyJ` takes linear time.
+ * so that a long text of repeated `eyJ` takes linear time. The group is the part of the word before `eyJ`.
  */
 const JWT = /(?<![\w-])((?:(?!eyJ)[\w-])*)eyJ[\w-]*\.[\w-]*\.[\w-]*/g
 /** A token after "Bearer". It must have 20 characters or a digit, so that "missing bearer token" does not match. */
@@ -28,9 +28,9 @@ const PART_OF_SECRET = new RegExp(`[^]{${MIN_SECRET_LENGTH},512}`, 'g')
  * a secret of fewer than 8 characters.
  */
 export const patternsOf = (secret: string): RegExp[] =>
-  Array.from(secret.match(PART_OF_SECRET) ?? [], (part) => new RegExp(part.replace(/[^\w-]/gu, patternOf), 'g'))
+  Array.from(secret.match(PART_OF_SECRET) ?? [], (part) => new RegExp(part.replace(/[^\w-]/gu, characterPattern), 'g'))
 
-function patternOf(character: string): string {
+function characterPattern(character: string): string {
   const escaped = JSON.stringify(character).slice(1, -1)
   const units = Array.from({ length: character.length }, (_, at) => hex(character.charCodeAt(at), 4))
   // encodeURIComponent leaves some ASCII characters as they are. Other packages may encode them.
@@ -79,7 +79,7 @@ export const excerpt = (text: string, secrets: Secrets, length: number): string 
 function withoutSecrets(text: string, secrets: Secrets): string {
   const clean = redact(text.slice(0, MAX_TEXT_LENGTH), secrets)
   if (text.length <= MAX_TEXT_LENGTH) return clean
-  // The cut may have split a secret, so remove the last characters. A pattern is at least as long as the text that it matches.
+  // The cut may have split a secret, so remove the last characters. A match is never longer than its pattern.
   const longest = Math.max(0, ...secrets.map((secret) => (typeof secret === 'string' ? secret : secret.source).length))
   return clean.slice(0, Math.max(0, clean.length - longest))
 }
@@ -106,7 +106,7 @@ export function safeCause(error: unknown, secrets: Secrets, depth = 0): Error | 
   return safe
 }
 
-/** Reads the fields of a foreign error. Returns none if one cannot be read, because a getter throws. */
+/** Reads the fields of a foreign error. Returns none if a getter throws. */
 function fieldsOf(error: object): Record<string, unknown> {
   try {
     const { name, message, code, stack, cause } = error as Record<string, unknown>
@@ -118,6 +118,7 @@ function fieldsOf(error: object): Record<string, unknown> {
 
 /** Escapes control characters, except the line breaks between the frames of a stack. */
 function safeStack(stack: string, message: string, secrets: Secrets): string {
+  // The message is escaped first: its line breaks must not look like frames.
   const clean = withoutSecrets(message, secrets)
   const lines = withoutSecrets(stack, secrets)
     .replace(clean, () => toVisible(clean))

@@ -5,7 +5,7 @@ import type { Failure } from './failure.ts'
 
 const FIRST_BACKOFF_MS = 300
 const MAX_BACKOFF_MS = 8_000
-/** Maximum pause that calls wait for. After a longer `Retry-After`, calls fail for 30 s. */
+/** Calls wait for a pause of at most this length. After a longer `Retry-After`, they fail immediately, for this time. */
 export const MAX_PAUSE_MS = 30_000
 
 export const TOO_MANY_REQUESTS = 429
@@ -24,8 +24,8 @@ export function mayRetry({ kind, status, retryAfterMs, isFinal }: Failure, rule:
 }
 
 /**
- * The largest share of a backoff that jitter may remove. A pause keeps half: a retry that comes too early gets another 429, and
- * uses up one of `maxRetries`.
+ * The largest share of a backoff that jitter may remove: all of a retry's, half of a pause's. A retry that comes too early gets
+ * another 429, and uses up one of `maxRetries`.
  */
 export const JITTER = { ofRetry: 1, ofPause: 0.5 } as const
 
@@ -40,7 +40,7 @@ export function backoffMs(nth: number, jitter: number, retryDelayMs?: () => unkn
   let ms: unknown
   callSafely(() => {
     ms = retryDelayMs?.()
-    // Handles the rejection of an async function.
+    // Returned, so that the rejection of an async function is handled.
     return ms
   })
   if (typeof ms === 'number' && ms >= 0) return Math.min(ms, MAX_TIMER_MS)

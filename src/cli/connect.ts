@@ -3,7 +3,7 @@ import { accessTokenOf, allowedCampaignsOf, baseUrlOf, isReadOnly, refuseExpired
 import { issuesText, usageFailure } from './failure.ts'
 import { proxyAgentFor } from './proxy.ts'
 
-/** The user knows variables and flags, not the client's options. */
+/** The names that messages show instead of the client's options. */
 const SETTINGS = {
   baseUrl: 'CAMPAIGN_BASE_URL',
   accessToken: 'CAMPAIGN_ACCESS_TOKEN',
@@ -25,7 +25,7 @@ export async function connect(env: NodeJS.ProcessEnv, webhookRegistrationPath?: 
   const agent = URL.canParse(baseUrl) ? await proxyAgentFor(baseUrl) : undefined
   const guard = campaigns && { campaigns }
   refuseExpiredToken(env)
-  // Loaded only when a command connects: they load more modules than the rest of the command.
+  // Imported only here, because these two load more modules than the rest of the command.
   const { CampaignClient, ConfigurationError } = await import('campaign-client')
   const { nodeTransport } = await import('campaign-client/node')
   const transport = nodeTransport(agent && { agent })

@@ -37,6 +37,7 @@ export function define(command: Command, context: Context): void {
 
 /** Accepts a token that fits into an Authorization header. The message does not repeat the token. */
 function bearerToken(text: string): string {
+  // `!` to `~`, without the comma.
   if (/^[!-+\--~]+$/.test(text)) return text
   throw new InvalidArgumentError('It must consist of visible ASCII characters, without spaces and commas.')
 }

@@ -11,8 +11,9 @@ const CTRL_C = '\x03'
 const CTRL_Z = '\x1a'
 
 /**
- * Reads single keys from the terminal. Call it if {@link hasKeys} returns true. Ctrl-C and Ctrl-Z send the signals that the
- * terminal otherwise sends. After a stop, reads only in the foreground: in the background, reading would stop the command.
+ * Reads single keys from the terminal. Call it if {@link hasKeys} returns true. The terminal then no longer sends the signals
+ * of Ctrl-C and Ctrl-Z, so this function sends them. After Ctrl-Z it reads again only in the foreground: in the background,
+ * reading would stop the command.
  *
  * @returns a function that stops reading and gives the terminal back
  */
@@ -57,13 +58,13 @@ function signal(name: 'SIGINT' | 'SIGTSTP'): void {
   else process.kill(0, name)
 }
 
-/** Whether standard input is a terminal that belongs to this process: not after `dev &`. */
+/** Whether standard input is a terminal, and the command is in its foreground. It is not after `dev &`. */
 export const hasKeys = (): boolean => process.stdin.isTTY === true && isInForeground()
 
 function isInForeground(): boolean {
   if (process.platform === 'win32') return true
   try {
-    // BusyBox's `ps` does not know `-p`, and says so.
+    // Standard error is ignored: the `ps` of BusyBox has no `-p` and prints an error. `+` means the foreground.
     const stdio: StdioOptions = ['ignore', 'pipe', 'ignore']
     return execFileSync('ps', ['-o', 'stat=', '-p', String(process.pid)], { encoding: 'utf8', stdio }).includes('+')
   } catch {

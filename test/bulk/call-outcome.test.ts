@@ -1,6 +1,6 @@
 import * as campaign from 'campaign-client'
 import { describe, expect, test } from 'vitest'
-import { outcomeOf } from '../../src/bulk/pacing.ts'
+import { outcomeOf } from '../../src/bulk/call-outcome.ts'
 import { failureOf } from '../../src/bulk/verdict.ts'
 import { unreadableValues } from '../support/unreadable-values.ts'
 

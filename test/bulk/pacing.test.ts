@@ -1,6 +1,7 @@
 import { BadRequestError, NetworkError, RateLimitError } from 'campaign-client'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { type CallOutcome, outcomeOf, Pacer } from '../../src/bulk/pacing.ts'
+import { type CallOutcome, outcomeOf } from '../../src/bulk/call-outcome.ts'
+import { Pacer } from '../../src/bulk/pacing.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

@@ -78,7 +78,7 @@ const OPTIONS: OptionRules<PostgresLedgerOptions> = {
   leaseMs: optional(milliseconds),
 }
 const DEFAULT_LEASE_MS = 60_000
-/** After this time without a response, a connection counts as lost. Waiting for the claim of another process takes less. */
+/** After this time without a response, a connection counts as lost. A statement that waits for the lock of another process ends sooner. */
 const STATEMENT_TIMEOUT_MS = 30_000
 
 /**
@@ -123,7 +123,7 @@ export function postgresLedger(database: PgPool | PostgresSql, options: Postgres
       async open(target) {
         const session = new PostgresSession(opened, own, target)
         await session.check()
-        // Even a run without new awards moves the ledger.
+        // `rebind` takes effect even if the run has no new awards.
         if (own.rebind !== undefined) await session.bind()
         return session
       },
@@ -208,7 +208,7 @@ class PostgresSession implements LedgerSession {
     if (found !== undefined) this.#requireTarget(found.target)
     const refusal = found && refusalOf(found, retryable)
     if (refusal !== undefined) return refusal
-    // The run is new, or has no target or another target, or another process has just released the claim.
+    // Nothing recorded forbids the claim: the run is new or has no target yet, or the claim was released meanwhile.
     await this.bind()
     return (await this.#claim(row, retryable)) ?? { state: 'busy', retryMs: MIN_RETRY_MS }
   }
@@ -303,7 +303,7 @@ class PostgresSession implements LedgerSession {
     return [this.#run, id, address, pid, xp]
   }
 
-  /** Records the target. Claims of another target wait meanwhile. @throws as {@link check} does */
+  /** Records the target. Claims under the target recorded before wait meanwhile. @throws as {@link check} does */
   async bind(): Promise<void> {
     await this.#retried(() =>
       this.#database.transaction(async (transaction) => {

@@ -80,6 +80,7 @@ export function ledgerStatements(tableName: string) {
     `lower(award.address) = lower(${address}) AND award.pid = ${pid} AND award.xp = ${xp}`
   const ofId = `award.run = $1::text AND award.id_hash = ${hash('$2::text')}`
   const row = `$1::text, ${hash('$2::text')}, $2::text, $3::text, $4::text, $5::float8`
+  const provesNothing = `$4::text = 'rejected' AND award.in_doubt AND NOT $6::boolean`
   return {
     selectRun: `SELECT run.version::text, run.target,
         EXISTS (SELECT 1 FROM ${table} AS award WHERE award.run = $1::text)::text AS has_awards
@@ -89,7 +90,7 @@ export function ledgerStatements(tableName: string) {
     lockRun: `SELECT run.run FROM ${runs} AS run WHERE run.run = $1::text FOR UPDATE`,
     bindRun: `UPDATE ${runs} SET target = $2::text WHERE run = $1::text`,
     // Claims an award that is new, has no final verdict, has a retryable verdict, or has an expired lease. After an expired
-    // lease the award is in doubt. The column `attempt` has the token of the claim, or NULL if there is no claim. The lock on
+    // lease the award is in doubt. If `$10` is empty, the client has no target, and any run matches. The column `attempt` has the token of the claim, or NULL if there is no claim. The lock on
     // the run keeps its target until the claim is committed.
     claim: `WITH bound AS (
         SELECT 1 FROM ${runs} AS run
@@ -123,12 +124,12 @@ export function ledgerStatements(tableName: string) {
       ON CONFLICT (run, id_hash) DO UPDATE SET
         address = excluded.address, pid = excluded.pid, xp = excluded.xp, verdict = excluded.verdict, in_doubt = false,
         attempt = NULL, lease_until = NULL, error = NULL, settled_at = excluded.settled_at`,
-    // Other verdicts are accepted only from the attempt that holds the claim. If the award came in doubt during the attempt,
-    // the attempt did not know that, and its refusal proves nothing.
+    // Other verdicts are accepted only from the attempt that holds the claim. If another attempt put the award in doubt after
+    // this claim, a refusal does not prove that the award was not made.
     complete: `UPDATE ${table} AS award SET
-        verdict = CASE WHEN $4::text = 'rejected' AND award.in_doubt AND NOT $6::boolean THEN 'unconfirmed'
+        verdict = CASE WHEN ${provesNothing} THEN 'unconfirmed'
           ELSE nullif($4::text, 'indeterminate') END,
-        in_doubt = $4::text IN ('indeterminate', 'unconfirmed') OR ($4::text = 'rejected' AND award.in_doubt AND NOT $6::boolean),
+        in_doubt = $4::text IN ('indeterminate', 'unconfirmed') OR (${provesNothing}),
         attempt = NULL, lease_until = NULL, error = nullif($5::text, ''), settled_at = clock_timestamp()
       WHERE ${ofId} AND award.attempt = $3::uuid
       RETURNING coalesce(award.verdict, 'indeterminate')`,
@@ -140,8 +141,8 @@ export function ledgerStatements(tableName: string) {
       UPDATE ${table} AS award SET attempt = NULL, lease_until = NULL
       WHERE ${ofId} AND award.attempt = $3::uuid AND (award.in_doubt OR award.verdict IS NOT NULL)
       RETURNING award.id`,
-    // Puts an award in doubt. Restores a row that is gone, for instance after a failover to a replica that lags. An attempt that
-    // claimed the award meanwhile does not know of the earlier one.
+    // Puts an award in doubt. Restores a row that is gone, for instance after a failover to a replica that lags. If another
+    // attempt recorded `rejected` meanwhile, the award becomes `unconfirmed`: it may have been refused because of this attempt.
     doubt: `INSERT INTO ${table} AS award (run, id_hash, id, address, pid, xp, in_doubt, error, settled_at)
       VALUES (${row}, true, nullif($6::text, ''), clock_timestamp())
       ON CONFLICT (run, id_hash) DO UPDATE SET

@@ -4,7 +4,7 @@ import type { Profile } from '../check/profile.ts'
 /** How the service lists awards in the progress of a wallet. The API description does not show it. */
 export interface ProgressFormat extends ConfirmFromProgressOptions {
   readonly platform: string
-  /** Whether a part of the format is assumed, because no profile has it. */
+  /** Whether a part of the format is assumed, because there is no profile, or the profile lacks it. */
   readonly isAssumed: boolean
 }
 

@@ -15,7 +15,7 @@ const INVALID = 'invalid'
 /** The verdict of a row that is not in the ledger. */
 const NOT_SENT = 'not_sent'
 
-/** Rows per part of the text: a whole report may be longer than the longest string. */
+/** Rows per part of the text: a whole report may exceed the maximum length of a string. */
 const PART_SIZE = 1_000
 const IDS: ReadonlySet<string> = new Set(['result_id', 'result_pid'])
 
@@ -76,8 +76,9 @@ const textOf = (rows: readonly (readonly (string | number)[])[], delimiter: stri
 
 /** Returns the cells of the list's own columns. */
 function ownCells({ cells }: ListRecord, { columns: { own, count }, delimiter }: AwardList): string[] {
-  if (!cells.slice(count).some((cell) => cell !== '')) return own.map((index) => cells[index] ?? '')
-  // With more cells than columns, nobody knows which cell belongs to which column.
+  const hasExtraCells = cells.slice(count).some((cell) => cell !== '')
+  if (!hasExtraCells) return own.map((index) => cells[index] ?? '')
+  // Nobody knows which cell belongs to which column.
   return own.map((_, at) => (at === 0 ? cells.join(delimiter) : ''))
 }
 
@@ -134,10 +135,10 @@ function invalid(line: number | '', mistakes: readonly ListProblem[], row?: List
 }
 
 /**
- * Compares the rows of a report with the ledger of its run. On its way through a spreadsheet an id may have changed, and
- * the row would be another award.
+ * Compares the rows of a report with the ledger of its run. A spreadsheet may have changed an id. The row would then be
+ * another award.
  *
- * @param entries - the entries of the ledger with the `result_id` of a row, by id
+ * @param entries - the ledger's entries for the ids in `result_id`, by id
  */
 export function reportProblems(list: AwardList, entries: ReadonlyMap<string, LedgerEntry>): ListProblem[] {
   return list.records.flatMap((record) => {
@@ -160,8 +161,8 @@ export function reportProblems(list: AwardList, entries: ReadonlyMap<string, Led
 }
 
 /**
- * Returns whether a person has corrected the address of a rejected row, and so its id. Another id in a column of the list
- * may also come from a spreadsheet: `result_id` can be a column of text, which it does not change.
+ * Returns whether a person has corrected the address of a rejected row. Its id is made from the address, so it changed, too.
+ * Returns false if the list has a column of ids: a spreadsheet may have changed the id there, but not in `result_id`.
  */
 function isCorrection(
   { cells }: ListRecord,

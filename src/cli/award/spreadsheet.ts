@@ -7,7 +7,7 @@ const PLAIN_NUMBER = /^[+-]?\d+(?:[.,]\d+)?$/
 /**
  * Puts an apostrophe before a cell that a spreadsheet would read as a formula.
  *
- * @param isId - whether the cell is an id, which a spreadsheet must not read as a number either
+ * @param isId - whether the cell is an id. Ids such as `+1` are escaped, too: a spreadsheet would read a number
  */
 export const escapeFormula = (cell: string, isId: boolean): string =>
   STARTS_AS_FORMULA.test(cell) && (isId || !PLAIN_NUMBER.test(cell)) ? `'${cell}` : cell
@@ -27,8 +27,8 @@ export function spreadsheetMistake(cell: string): string | undefined {
 }
 
 const MANY_DIGITS = /^\d{16,}$/
-const HAS_15_DIGITS = /^\d{15}0+$/
-/** Fewer rounded ids may be ids that end in zeros. */
+const HAS_15_SIGNIFICANT_DIGITS = /^\d{15}0+$/
+/** One or two such ids may really end in zeros. */
 const MIN_ROUNDED = 3
 
 /**
@@ -39,7 +39,9 @@ const MIN_ROUNDED = 3
 export function roundedIds(ids: Iterable<string>): ReadonlySet<string> {
   const long = [...ids].filter((id) => MANY_DIGITS.test(id))
   const different = new Set(long)
+  // Rounding makes different ids equal.
   const isRounded =
-    long.every((id) => HAS_15_DIGITS.test(id)) && (long.length >= MIN_ROUNDED || different.size < long.length)
+    long.every((id) => HAS_15_SIGNIFICANT_DIGITS.test(id)) &&
+    (long.length >= MIN_ROUNDED || different.size < long.length)
   return isRounded ? different : new Set()
 }

@@ -11,7 +11,7 @@ import type { ProgressFormat } from './progress-format.ts'
 /** A run that is complete or stopped. */
 export interface EndedRun {
   readonly report: AwardReport
-  /** The plan. When the run began, the ledger was as the plan has it. */
+  /** The plan, with what the ledger had when the run began. */
   readonly plan: Plan
   /** Why the run stopped. */
   readonly stop?: CommandFailure
@@ -22,8 +22,8 @@ export interface EndedRun {
 }
 
 /**
- * The report for `--json` and report files, without its own version: the command has another. Each problem has the line
- * number of its row.
+ * The report for `--json` and report files. It has no `version`: the output of the command has its own. Each problem has the
+ * line number of its row.
  */
 export const reportFields = (
   { problems, version: _, ...report }: AwardReport,
@@ -46,16 +46,16 @@ export interface Given extends Sum {
 
 /** Counts the awards of a list that were made, by this run and by earlier runs. */
 export function givenOf({ report: { rows, counts, xp }, plan }: EndedRun): Given {
+  const earlier = recordedTotals(plan, plan.list.rows)
   // A stopped run has not read all rows.
-  const read = recordedTotals(plan, plan.list.rows.slice(0, rows))
-  const all = recordedTotals(plan, plan.list.rows)
+  const earlierAmongRead = recordedTotals(plan, plan.list.rows.slice(0, rows))
   const inThisRun = (verdict: 'awarded' | 'alreadyAwarded'): Sum => ({
-    awards: counts[verdict] - read[verdict].awards,
-    xp: addDecimals(xp[verdict], -read[verdict].xp),
+    awards: counts[verdict] - earlierAmongRead[verdict].awards,
+    xp: addDecimals(xp[verdict], -earlierAmongRead[verdict].xp),
   })
   const byThisRun = inThisRun('awarded')
   const afterLostResponse = inThisRun('alreadyAwarded')
-  const byEarlierRuns = addSums(all.awarded, all.alreadyAwarded)
+  const byEarlierRuns = addSums(earlier.awarded, earlier.alreadyAwarded)
   return {
     ...addSums(addSums(byThisRun, byEarlierRuns), afterLostResponse),
     byThisRun,
@@ -151,7 +151,7 @@ export function exitCodeOfRun({ report, stop, hasUnknownOutcome }: EndedRun): Ex
   if (hasUnknownOutcome || counts.indeterminate > 0 || counts.unconfirmed > 0) return EXIT.unknownOutcome
   if (stop?.exitCode === EXIT.refused || halted.length > 0) return EXIT.refused
   if (stop !== undefined) {
-    // 2 means that nothing was sent.
+    // Exit code 2 promises that nothing was sent.
     const isAnySent = counts.awarded + counts.alreadyAwarded + counts.rejected > fromLedger
     return stop.exitCode === EXIT.usage && isAnySent ? EXIT.incomplete : stop.exitCode
   }

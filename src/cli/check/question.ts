@@ -66,7 +66,7 @@ interface SendOptions {
 export class Check {
   readonly args: CheckArguments
   readonly probe: Probe
-  /** Proven query names that differ from the assumed names. */
+  /** The query names that a request of this run proved, where they differ from the assumed names. */
   readonly queryNames = new Map<ReadOperation, QueryNames>()
   /** The outcomes of the two awards of `--allow-writes`. `shown` is the format of the award in the wallet's progress. */
   readonly awards: { first?: Outcome; second?: Outcome; shown?: Profile['award'] } = {}

@@ -5,6 +5,6 @@ import { refresh } from './live.ts'
 const root = document.getElementById('root')
 if (root) {
   void refresh()
-  // Reading the script and the first layout are tasks of their own.
+  // A task of its own, so that evaluating the script and the first layout are not one long task.
   setTimeout(() => render(<App />, root))
 }

@@ -21,7 +21,7 @@ export interface Search {
   readonly conditions: readonly Condition[]
 }
 
-/** What may precede a colon, and the condition on the text after it, which is in lower case. */
+/** The names before a colon. Each function gets the text after the colon, in lower case, and returns its condition. */
 const FIELDS: Readonly<Record<string, (value: string) => Condition | undefined>> = {
   // `5` and `5xx` stand for every status from 500 to 599.
   status: (value) => (row) => row.statuses.some((status) => status.startsWith(value.replace(/x+$/, ''))),
@@ -35,11 +35,12 @@ const FIELDS: Readonly<Record<string, (value: string) => Condition | undefined>>
 export function parseSearch(text: string): Search {
   const words: string[] = []
   const conditions: Condition[] = []
-  for (const [part, field = '', quoted, plain = ''] of text.toLowerCase().matchAll(/(?:(\w+):)?(?:"([^"]*)"|(\S+))/g)) {
+  for (const [, field = '', quoted, plain = ''] of text.toLowerCase().matchAll(/(?:(\w+):)?(?:"([^"]*)"|(\S+))/g)) {
     const value = quoted ?? plain
     const condition = Object.hasOwn(FIELDS, field) ? FIELDS[field]?.(value) : undefined
     if (condition) conditions.push(condition)
-    else words.push(field === '' ? value : part)
+    // An unknown name is part of the word.
+    else words.push(field === '' ? value : `${field}:${value}`)
   }
   return { words: words.filter(Boolean), conditions }
 }

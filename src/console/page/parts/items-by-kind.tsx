@@ -39,7 +39,10 @@ export const ItemsByKind = ({ items, notes, needs, start, end }: ItemsByKindProp
                   </code>
                   <span class="muted">
                     <Text>
-                      {['', ...notes(item)].filter((note) => note !== undefined && note !== false).join(' · ')}
+                      {notes(item)
+                        .filter((note) => note !== undefined && note !== false)
+                        .map((note) => ` · ${note}`)
+                        .join('')}
                     </Text>
                   </span>
                   {needs && needs(item).length > 0 && (

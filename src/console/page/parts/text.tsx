@@ -49,18 +49,18 @@ function shortDayOf(ms: number): string {
 
 export const dayOf = (ms: number): string => `${shortDayOf(ms)} ${new Date(ms).getFullYear()}`
 
-/** Whether a time is on another day than the machine's, because the clock was moved. */
+/** Whether a time is not on the machine's current day. The service's clock can be moved. */
 export const isOtherDay = (ms: number): boolean => ms < today.start.value || ms >= today.end.value
 
 /** A time of day, with the day if it is not today. Very narrow tables hide the milliseconds or the seconds. */
 export function Time({ ms }: { ms: number }) {
   const time = clockTime(ms)
   const fraction = `.${digits(new Date(ms).getMilliseconds(), 3)}`
-  const [shown, rest] = isOtherDay(ms) ? [`${shortDayOf(ms)} ${time.slice(0, 5)}`, time.slice(5)] : [time, fraction]
+  const isOther = isOtherDay(ms)
   return (
     <time dateTime={new Date(ms).toISOString()} title={`${dayOf(ms)}, ${time}${fraction}`}>
-      {shown}
-      <span class="fraction">{rest}</span>
+      {isOther ? `${shortDayOf(ms)} ${time.slice(0, 5)}` : time}
+      <span class="fraction">{isOther ? time.slice(5) : fraction}</span>
     </time>
   )
 }
