@@ -13,7 +13,13 @@ function claimsOf(token: string): JWTPayload {
 /** Returns issuer and subject of a JWT; `null` if absent. */
 export function identityOf(token: string): { issuer: string | null; subject: string | null } {
   const { iss, sub } = claimsOf(token)
-  return { issuer: typeof iss === 'string' ? iss : null, subject: typeof sub === 'string' ? sub : null }
+  return { issuer: textOf(iss), subject: textOf(sub) }
+}
+
+/** Returns a claim as text. Some issuers write a number as `sub`, although RFC 7519 asks for text. */
+function textOf(claim: unknown): string | null {
+  if (typeof claim === 'number') return String(claim)
+  return typeof claim === 'string' ? claim : null
 }
 
 /** Returns the `exp` of a token in milliseconds since 1970; `undefined` if it has none. */

@@ -161,6 +161,12 @@ export function ledgerContract(newLedger: NewLedger): void {
         'job',
         `token subject ('sub') "job", and the client now has "new"`,
       ],
+      [
+        'subject that is a number',
+        { accessToken: jwt({ iss: 'issuer', sub: 42 }) },
+        'job',
+        `token subject ('sub') "job", and the client now has "42"`,
+      ],
       ['token without claims', { accessToken: 'an-opaque-token' }, 'job', `"issuer", and the client now has none`],
     ])('another %s is refused, and accepted with rebind', async (_, changes, from, words) => {
       const open = newLedger()

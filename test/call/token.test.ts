@@ -720,7 +720,8 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
     test.each([
       ['has its iss and sub', { iss: 'the service', sub: 'acme' }, 'the service', 'acme'],
       ['is null without claims', {}, null, null],
-      ['is null for claims that are not strings', { iss: 7, sub: ['acme'] }, null, null],
+      ['has the digits of a number', { iss: 'the service', sub: 42 }, 'the service', '42'],
+      ['is null for claims that are neither strings nor numbers', { iss: { name: 'x' }, sub: ['acme'] }, null, null],
     ])('%s', async (_, claims, issuer, subject) => {
       expect(await targetOf(unsigned(claims))).toEqual({ address, issuer, subject })
     })
