@@ -26,6 +26,7 @@ export interface SimilarLedger {
 export interface Elsewhere {
   /** The wallets of the list that have such an award in any of the ledgers. */
   readonly wallets: number
+  /** The ledger with the most of them comes first. */
   readonly ledgers: readonly SimilarLedger[]
   /** The ledgers that were not compared, or not completely. */
   readonly warnings: readonly string[]
@@ -70,7 +71,12 @@ export async function compareLedgers(
   // A signal between the creation of the folder and the handler would end the process and leave the folder.
   const cleanUp = interrupts.cleanUpOnSignal(() => folder && rmSync(folder, { recursive: true, force: true }))
   try {
-    folder = mkdtempSync(join(tmpdir(), 'campaign-client-ledgers-'))
+    try {
+      folder = mkdtempSync(join(tmpdir(), 'campaign-client-ledgers-'))
+    } catch (error) {
+      const warning = `no other ledger was compared: ${tmpdir()} cannot be written: ${reasonOf(error)}`
+      return { ...NOTHING_ELSEWHERE, warnings: [warning] }
+    }
     const awards = new Set([...list.awards.values()].map(awardKey))
     let bytes = 0
     for (const candidate of candidates.slice(0, MAX_LEDGERS)) {
@@ -97,6 +103,7 @@ export async function compareLedgers(
   } finally {
     cleanUp()
   }
+  ledgers.sort((one, other) => other.wallets - one.wallets)
   return { wallets: wallets.size, ledgers, warnings }
 }
 

@@ -40,11 +40,12 @@ function questionOf({ toSend, total, awardedBefore, elsewhere }: Plan, flags: Qu
   }
   // Fewer wallets may be a coincidence.
   if (flags.new || elsewhere.wallets === 0 || elsewhere.wallets * 2 < total.wallets) return undefined
-  const [first] = elsewhere.ledgers
+  const [first, ...others] = elsewhere.ledgers
+  const places = `${first?.ledger}${others.length > 0 ? ` and ${formatCount(others.length, 'other ledger')}` : ''}`
   const wallets = `${formatNumber(elsewhere.wallets)} of ${formatCount(total.wallets, 'wallet')}`
   const awarded = `${wallets} ${elsewhere.wallets === 1 ? 'was' : 'were'} awarded the same XP in the last 14 days`
   return {
-    text: `${awarded}, in ${first?.ledger} under another id`,
+    text: `${awarded}, in ${places} under another id`,
     // The plan names the ledgers.
     prompt: `${awarded}.\nType "new" to send the list as a payout of its own: `,
     word: 'new',

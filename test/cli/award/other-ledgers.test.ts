@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { createManualClock } from 'campaign-client/testing'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { jsonOf } from '../command.ts'
 import { listOf, setUp, wallet } from './set-up.ts'
 
@@ -120,7 +120,49 @@ describe('a new ledger, beside another that has the same awards under other ids,
   })
 })
 
+describe('beside several ledgers with the same awards, a new ledger', () => {
+  test('is compared with all, and the question names the one with the most wallets, and the number of the others', async () => {
+    const { award, file, folder } = await exportedAgain()
+    file('one.csv', listOf(1, 'for one'))
+    expect(await award(['one.csv', ...SEND, '--new'])).toMatchObject({ code: 0 })
+    // The ledger that changed last.
+    utimesSync(join(folder, 'r1.csv.ledger'), 1_000_000_000, 1_000_000_000)
+    const refused = await award(['r1 (1).csv', ...SEND, '--json'])
+    expect(refused.stderr).toContain(
+      'in the last 14 days, in r1.csv.ledger and 1 other ledger under another id: nothing was sent',
+    )
+    expect(refused.stderr).toContain('to continue or correct the other payout, add --ledger r1.csv.ledger')
+    expect(jsonOf(refused)).toMatchObject({
+      plan: {
+        elsewhere: {
+          wallets: 3,
+          ledgers: [
+            { ledger: 'r1.csv.ledger', wallets: 3 },
+            { ledger: 'one.csv.ledger', wallets: 1 },
+          ],
+        },
+      },
+    })
+  })
+})
+
 describe('a new ledger is not compared', () => {
+  test('without a folder for copies, and the command says so and continues', async () => {
+    const { award, folder, made } = await exportedAgain()
+    const missing = join(folder, 'missing')
+    vi.stubEnv('TMPDIR', missing)
+    onTestFinished(() => {
+      vi.unstubAllEnvs()
+    })
+    expect(await award(['r1 (1).csv', ...SEND])).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining(
+        `warning   no other ledger was compared: ${missing} cannot be written: there is no such file`,
+      ),
+    })
+    expect(made()).toHaveLength(6)
+  })
+
   test('with more than the 200 ledgers that changed last, and the command says how many are left', async () => {
     const { award, folder } = await exportedAgain()
     utimesSync(join(folder, 'r1.csv.ledger'), 1_000_000_000, 1_000_000_000)
