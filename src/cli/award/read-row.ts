@@ -79,7 +79,7 @@ export function readRow(
   const xp = read('xp', (cell) => atMost(maxXp, readXp(cell)))
   const pid = read('pid', (cell) => readPid(cell, onlyPid, allowed)) ?? onlyPid
   const id = read('id', readId)
-  const reason = places.id === undefined ? read('reason', readText) : undefined
+  const reason = places.id === undefined ? read('reason', readId) : undefined
   if (problems.length > 0 || address === undefined || xp === undefined || pid === undefined) {
     return { row: undefined, problems }
   }
@@ -171,7 +171,7 @@ function readXp(cell: string): CellResult<number> {
  */
 const INVISIBLE = /[\u{AD}\u{200B}\u{200E}\u{200F}\u{202A}-\u{202E}\u{2060}-\u{2064}\u{2066}-\u{2069}\u{FEFF}]/u
 
-/** Reads an id, a reason or a campaign. */
+/** Reads a text: an id, a reason or a campaign. */
 function readText(cell: string): CellResult<string> {
   // The parser keeps white space in quotes. `rewardId` removes it, which would leave an empty reason.
   if (cell.trim() === '') return EMPTY
@@ -183,6 +183,7 @@ function readText(cell: string): CellResult<string> {
   return { value: cell }
 }
 
+/** Reads an id, or a reason, from which the id is derived. */
 function readId(cell: string): CellResult<string> {
   if (/^\d(?:[.,]\d+)?e\+\d+$/i.test(cell)) return mistake('text', cell, FORMAT_AS_TEXT)
   return readText(cell)

@@ -18,9 +18,13 @@ export const unescapeFormula = (cell: string): string => (ESCAPED_FORMULA.test(c
 /** `#REF!`, `#NAME?`, `#N/A`, `Err:502`, and their translations. */
 const ERROR_VALUE = /^(?:#[¡¿]?\p{Lu}[^\p{Ll}]*[!?]|#N\/A|#N\/D|#NV|Err:\d+)$/u
 
+/** Excel exports the `####` that it shows for a number or a date in a narrow column. */
+const TOO_NARROW = /^#+$/
+
 /** Describes what a spreadsheet left in a cell instead of its value; `undefined` for any other cell. */
 export function spreadsheetMistake(cell: string): string | undefined {
   if (cell.startsWith('=')) return 'is a formula: paste its value instead'
+  if (TOO_NARROW.test(cell)) return 'is what a spreadsheet shows for a value in a narrow column: widen the column'
   if (ERROR_VALUE.test(cell.trim())) return 'is the error of a formula: correct the formula'
   if (!ESCAPED_FORMULA.test(cell)) return undefined
   return "starts with an apostrophe that keeps a spreadsheet from reading a formula, as in a report: remove it if it isn't part of the text"

@@ -280,12 +280,18 @@ test('with --pid, a row must not name another campaign', () => {
   ])
 })
 
-test('refuses line breaks in ids, and ids that a spreadsheet turned into numbers', () => {
+test('refuses line breaks in ids, and ids and reasons that a spreadsheet turned into numbers', () => {
   expect(read(`address,xp,id\n${wallet(1)},1,"a\nb"\n5.29E+47,1,1.00E+15\n${wallet(1)},1,1E+12\n`)).toMatchObject([
     { line: 2, column: 'id', message: expect.stringContaining('line break') },
     { line: 4, column: 'address', message: expect.stringContaining('format the column as text') },
     { line: 4, column: 'id', message: expect.stringContaining('format the column as text') },
     { line: 5, column: 'id', message: expect.stringContaining('format the column as text') },
+  ])
+  // Two order numbers of one wallet became equal.
+  const orders = `${wallet(1)},1,1.23457E+12\n${wallet(1)},1,1.23457E+12\n`
+  expect(read(`address,xp,reason\n${orders}`)).toMatchObject([
+    { line: 2, column: 'reason', message: expect.stringContaining('format the column as text') },
+    { line: 3, column: 'reason', message: expect.stringContaining('format the column as text') },
   ])
 })
 

@@ -10,10 +10,11 @@ const quoted = (cell: string): string => `"${cell.replaceAll('"', '""')}"`
 
 const FORMULAS = ['=VLOOKUP(A2;B:C;2)', '="00123"', '=1', '=']
 const ERRORS = ['#N/A', '#N/D', '#NV', '#REF!', '#DIV/0!', '#NAME?', '#WERT!', '#¡VALOR!', '#¿NOMBRE?', 'Err:502']
+const TOO_NARROW = ['#', '########']
 const ESCAPED = ["'=1", "'+1", "'-promo-2", "'@ada", "'＝1", "'＋1", "'－1", "'＠ada", "'\tx"]
 
 describe('what a spreadsheet left in a cell is a mistake of its line:', () => {
-  test.each([...FORMULAS, ...ERRORS, ...ESCAPED])('%s', (cell) => {
+  test.each([...FORMULAS, ...ERRORS, ...TOO_NARROW, ...ESCAPED])('%s', (cell) => {
     for (const column of ['address', 'xp', 'id', 'reason', 'pid']) {
       const names = [...new Set(['address', 'xp', column === 'reason' ? 'reason' : 'id', 'pid'])]
       const values: Record<string, string> = { address: wallet(1), xp: '1', id: 'a', reason: 'a', pid: 'demo' }
@@ -27,6 +28,7 @@ describe('what a spreadsheet left in a cell is a mistake of its line:', () => {
   test.each([
     '#1 fan',
     '#winner!',
+    '##2',
     '#N/A-team',
     "'quoted'",
     "'s Gravenhage",
