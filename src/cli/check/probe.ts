@@ -107,9 +107,10 @@ export class Probe {
     onRequest?.(this.#sent)
     this.#lastSentAt = performance.now()
     const timeout = AbortSignal.timeout(TIMEOUT_MS)
+    const sentToken = otherToken ?? token
     const headers = {
       accept: 'application/json',
-      authorization: `Bearer ${otherToken ?? token}`,
+      authorization: `Bearer ${sentToken}`,
       ...(request.body !== undefined && { 'content-type': 'application/json' }),
     }
     let response: TransportResponse
@@ -131,7 +132,7 @@ export class Probe {
     const isJson = body.form !== 'not JSON' && body.form !== 'empty'
     const isUnusable = status < 200 || (status < 400 && !isJson) || (status >= 300 && status < 400)
     if (isUnusable || [401, 408, 429].includes(status) || status >= 500) {
-      const reason = isJson ? `HTTP ${status}` : describePage(response)
+      const reason = isJson ? `HTTP ${status}` : describePage(response, sentToken)
       return noReply(this.#stopReason ?? reason, true, status)
     }
     if (!complete) return noReply('the response is incomplete', true, status)
@@ -140,10 +141,17 @@ export class Probe {
   }
 }
 
-/** Describes a response that is not JSON, such as a sign-in page: its status, content type and title. */
-function describePage({ status, header, text }: TransportResponse): string {
-  const type = header('content-type')?.split(';')[0]?.trim()
-  const title = /<title[^>]*>([^<]*)/i.exec(text)?.[1]?.replaceAll(/\s+/g, ' ').trim()
+/**
+ * Describes a response that is not JSON, such as a sign-in page: its status, content type and title.
+ *
+ * @param token - removed: a page for debugging may show the headers of the request
+ */
+function describePage({ status, header, text }: TransportResponse, token: string): string {
+  const redacted = (part: string): string => part.replaceAll(token, '[redacted]')
+  const type = redacted(header('content-type') ?? '')
+    .split(';')[0]
+    ?.trim()
+  const title = /<title[^>]*>([^<]*)/i.exec(redacted(text))?.[1]?.replaceAll(/\s+/g, ' ').trim()
   return [`HTTP ${status}`, type, title && `page ${JSON.stringify(title)}`]
     .filter((part) => part)
     .map((part) => String(part).slice(0, MAX_PART_LENGTH))

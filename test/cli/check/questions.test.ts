@@ -223,6 +223,17 @@ describe('shapes', () => {
     expect(finding).toMatchObject({ result: "can't tell", note })
     expect(exitCode).toBe(0)
   })
+
+  test('a page that shows the headers of the request is described without the token', async () => {
+    const { answered } = await checked({
+      deviation: (request, pass) => {
+        if (pathOf(request) !== 'campaign/points') return pass()
+        return new Response(`<title>GET ${request.headers.get('authorization')}</title>`, { headers: html })
+      },
+    })
+    const { finding } = answered.find(({ question }) => question.id === 'shapes.getCampaignPoints') ?? {}
+    expect(finding).toMatchObject({ note: 'HTTP 200, text/html, page "GET Bearer [redacted]"' })
+  })
 })
 
 test('counts the mistakes in the definition of a campaign', async () => {
