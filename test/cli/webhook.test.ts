@@ -149,6 +149,39 @@ describe('send', () => {
     expect(signatureOf(unsigned)).toBeUndefined()
   })
 
+  test('tells an accepted forgery, and how many, even if other messages got no response', async () => {
+    let connections = 0
+    const url = await rawEndpoint((socket) => {
+      connections++
+      if (connections === 2) socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+      else socket.destroy()
+    })
+    const ended = await run(['webhook', 'send', url, '--unsigned', '--times', '3'])
+    expect(ended).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('the receiver accepted 1 of 3 messages with a missing signature'),
+    })
+  })
+
+  test('counts the messages without a response, and those with the unexpected status', async () => {
+    const statuses = [500, undefined, 404, 500]
+    const url = await rawEndpoint((socket) => {
+      const status = statuses.shift()
+      if (status === undefined) socket.destroy()
+      else socket.end(`HTTP/1.1 ${status} Failed\r\nContent-Length: 0\r\n\r\n`)
+    })
+    const silent = await run(['webhook', 'send', url, '--times', '2'], { env })
+    expect(silent).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining('no response to 1 of 2 messages: ECONNRESET'),
+    })
+    const refused = await run(['webhook', 'send', url, '--times', '2'], { env })
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('unexpected status 404 for 1 of 2 messages'),
+    })
+  })
+
   test('exit code 1 for a refusal by the receiver, and 4 for no response', async () => {
     const { url } = await endpoint(() => ({ status: 500, body: 'down\u001b[31m' }))
     const refused = await run(['webhook', 'send', url], { env })

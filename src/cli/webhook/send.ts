@@ -164,8 +164,10 @@ function idOf(message: Uint8Array): string | undefined {
 function isExpected(status: number | undefined, { expect, wrongSignature, unsigned }: SendFlags): boolean {
   if (status === undefined) return false
   if (expect !== undefined) return status === expect
-  return wrongSignature || unsigned ? status === 401 : status >= 200 && status < 300
+  return wrongSignature || unsigned ? status === 401 : isSuccess(status)
 }
+
+const isSuccess = (status = 0): boolean => status >= 200 && status < 300
 
 function show(delivery: SentMessage, { expect, wrongSignature, unsigned }: SendFlags, { out }: Output): void {
   const { status, location, ms, text, error, id, issues, expected } = delivery
@@ -187,24 +189,30 @@ function failureOf(
   result: Readonly<Record<string, unknown>>,
 ): CommandFailure | undefined {
   const { wrongSignature, unsigned } = flags
+  const countOf = ({ length }: readonly SentMessage[]): string =>
+    `${length} of ${deliveries.length} message${deliveries.length === 1 ? '' : 's'}`
   const unexpected = deliveries.filter(({ expected }) => !expected)
-  const [first] = unexpected
-  if (!first) return undefined
-  const count = `${unexpected.length} of ${deliveries.length} message${deliveries.length === 1 ? '' : 's'}`
-  if (first.status === undefined) {
-    const message = `no response to ${count}: ${first.error}`
-    return new CommandFailure(EXIT.unreachable, 'network', message, {
-      advice: first.advice ?? 'check the URL, and that the receiver is running',
-      result,
-    })
-  }
-  if ((wrongSignature || unsigned) && first.status >= 200 && first.status < 300) {
-    const message = `the receiver accepted ${count} with a ${unsigned ? 'missing' : 'wrong'} signature`
+  // Other deliveries may have failed: an accepted forgery is worse.
+  const forgeries = wrongSignature || unsigned ? unexpected.filter(({ status }) => isSuccess(status)) : []
+  if (forgeries.length > 0) {
+    const message = `the receiver accepted ${countOf(forgeries)} with a ${unsigned ? 'missing' : 'wrong'} signature`
     const advice = 'verify the signature before anything else, for example with createWebhookReceiver'
     return new CommandFailure(EXIT.incomplete, 'forgery_accepted', message, { advice, result })
   }
-  const message = `unexpected status ${first.status} for ${count}`
-  const advice = flags.expect === undefined ? adviceOnStatus(first.status, first.location) : undefined
+  const unanswered = unexpected.filter(({ status }) => status === undefined)
+  const [silent] = unanswered
+  if (silent !== undefined) {
+    const { error, advice } = silent
+    return new CommandFailure(EXIT.unreachable, 'network', `no response to ${countOf(unanswered)}: ${error}`, {
+      advice: advice ?? 'check the URL, and that the receiver is running',
+      result,
+    })
+  }
+  const [first] = unexpected
+  if (first?.status === undefined) return undefined
+  const { status, location } = first
+  const message = `unexpected status ${status} for ${countOf(unexpected.filter((other) => other.status === status))}`
+  const advice = flags.expect === undefined ? adviceOnStatus(status, location) : undefined
   return new CommandFailure(EXIT.incomplete, 'unexpected_status', message, { advice, result })
 }
 
