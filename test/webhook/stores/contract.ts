@@ -113,23 +113,6 @@ export function storeContract(open: () => DeliveryStore): void {
       await store.release(key, token)
       expect((await store.claim(key, LONG)).state).toBe('done')
     })
-
-    test.concurrent('a completed delivery is forgotten after retainMs', async () => {
-      const store = open()
-      const key = freshKey()
-      await store.complete(key, await claimed(store, key, LONG), SHORT)
-      expect((await store.claim(key, LONG)).state).toBe('done')
-      await waitOnStoreClock(store, SHORT)
-      expect((await store.claim(key, LONG)).state).toBe('claimed')
-    })
-
-    test.concurrent('a completed delivery is remembered after its lease', async () => {
-      const store = open()
-      const key = freshKey()
-      await store.complete(key, await claimed(store, key, SHORT), LONG)
-      await waitOnStoreClock(store, SHORT)
-      expect((await store.claim(key, LONG)).state).toBe('done')
-    })
   })
 
   describe('releasing', () => {
@@ -214,52 +197,31 @@ export function storeContract(open: () => DeliveryStore): void {
     })
   })
 
-  describe('leases', () => {
-    test.concurrent('an extended claim outlives its first lease', async () => {
-      const store = open()
-      const key = freshKey()
-      const token = await claimed(store, key, SHORT)
-      expect(await store.extend(key, token, LONG)).toBe(true)
-      await waitOnStoreClock(store, SHORT)
-      expect((await store.claim(key, LONG)).state).toBe('busy')
-      expect(await store.complete(key, token, LONG)).toBe(true)
+  describe('leases by the clock of the store', () => {
+    afterEach(() => {
+      vi.useRealTimers()
     })
 
-    test.concurrent('extending counts from now, not from the end of the lease', async () => {
+    test.each([
+      ['2001', 'behind'],
+      ['2101', 'ahead'],
+    ])('the clock of the caller has no effect: the year %s (%s)', async (year) => {
       const store = open()
-      const key = freshKey()
-      const token = await claimed(store, key, LONG)
-      expect(await store.extend(key, token, SHORT)).toBe(true)
-      await waitOnStoreClock(store, SHORT)
-      expect((await store.claim(key, LONG)).state).toBe('claimed')
-    })
-
-    describe('by the clock of the store', () => {
-      afterEach(() => {
-        vi.useRealTimers()
-      })
-
-      test.each([
-        ['2001', 'behind'],
-        ['2101', 'ahead'],
-      ])('the clock of the caller has no effect: the year %s (%s)', async (year) => {
-        const store = open()
-        const held = freshKey()
-        const done = freshKey()
-        const token = await claimed(store, held, LONG)
-        await store.complete(done, await claimed(store, done, LONG), LONG)
-        vi.useFakeTimers({ toFake: ['Date'], now: new Date(`${year}-01-01T00:00:00Z`) })
-        const result = await store.claim(held, LONG)
-        if (result.state !== 'busy') expect.unreachable(result.state)
-        expect(result.retryMs).toBeLessThanOrEqual(LONG)
-        expect((await store.claim(done, LONG)).state).toBe('done')
-        const later = freshKey()
-        await claimed(store, later, LONG)
-        expect(await store.extend(held, token, LONG)).toBe(true)
-        vi.useRealTimers()
-        expect((await store.claim(later, LONG)).state).toBe('busy')
-        expect((await store.claim(held, LONG)).state).toBe('busy')
-      })
+      const held = freshKey()
+      const done = freshKey()
+      const token = await claimed(store, held, LONG)
+      await store.complete(done, await claimed(store, done, LONG), LONG)
+      vi.useFakeTimers({ toFake: ['Date'], now: new Date(`${year}-01-01T00:00:00Z`) })
+      const result = await store.claim(held, LONG)
+      if (result.state !== 'busy') expect.unreachable(result.state)
+      expect(result.retryMs).toBeLessThanOrEqual(LONG)
+      expect((await store.claim(done, LONG)).state).toBe('done')
+      const later = freshKey()
+      await claimed(store, later, LONG)
+      expect(await store.extend(held, token, LONG)).toBe(true)
+      vi.useRealTimers()
+      expect((await store.claim(later, LONG)).state).toBe('busy')
+      expect((await store.claim(held, LONG)).state).toBe('busy')
     })
   })
 
@@ -348,5 +310,46 @@ export function storeContract(open: () => DeliveryStore): void {
       }),
       { numRuns: 60 },
     )
+  })
+}
+
+/** The tests of the `DeliveryStore` contract that wait for seconds on the clock of the store. */
+export function durationContract(open: () => DeliveryStore): void {
+  describe.concurrent('durations', () => {
+    test('a completed delivery is forgotten after retainMs', async () => {
+      const store = open()
+      const key = freshKey()
+      await store.complete(key, await claimed(store, key, LONG), SHORT)
+      expect((await store.claim(key, LONG)).state).toBe('done')
+      await waitOnStoreClock(store, SHORT)
+      expect((await store.claim(key, LONG)).state).toBe('claimed')
+    })
+
+    test('a completed delivery is remembered after its lease', async () => {
+      const store = open()
+      const key = freshKey()
+      await store.complete(key, await claimed(store, key, SHORT), LONG)
+      await waitOnStoreClock(store, SHORT)
+      expect((await store.claim(key, LONG)).state).toBe('done')
+    })
+
+    test('an extended claim outlives its first lease', async () => {
+      const store = open()
+      const key = freshKey()
+      const token = await claimed(store, key, SHORT)
+      expect(await store.extend(key, token, LONG)).toBe(true)
+      await waitOnStoreClock(store, SHORT)
+      expect((await store.claim(key, LONG)).state).toBe('busy')
+      expect(await store.complete(key, token, LONG)).toBe(true)
+    })
+
+    test('extending counts from now, not from the end of the lease', async () => {
+      const store = open()
+      const key = freshKey()
+      const token = await claimed(store, key, LONG)
+      expect(await store.extend(key, token, SHORT)).toBe(true)
+      await waitOnStoreClock(store, SHORT)
+      expect((await store.claim(key, LONG)).state).toBe('claimed')
+    })
   })
 }

@@ -1,8 +1,9 @@
 import { memoryStore } from 'campaign-client/webhook'
 import { describe } from 'vitest'
-import { storeContract } from './contract.ts'
+import { durationContract, storeContract } from './contract.ts'
 
 describe('memoryStore', () => {
   const store = memoryStore()
   storeContract(() => store)
+  durationContract(() => store)
 })

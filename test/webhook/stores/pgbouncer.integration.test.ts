@@ -9,7 +9,7 @@ import { FULL_SIZE } from '../../support/full-size.ts'
 import { skipsWithout } from '../../support/skips-without.ts'
 import { type ObservedReceiver, observedReceiver } from '../receiver/observed-receiver.ts'
 import { activity, deliveryOf } from '../signed-message.ts'
-import { storeContract } from './contract.ts'
+import { durationContract, storeContract } from './contract.ts'
 import { claimed, freshKey } from './store-clock.ts'
 
 /** On a busy machine, PostgreSQL may respond later than the store waits. The next attempt then succeeds. */
@@ -34,6 +34,7 @@ describe.skipIf(skipsWithout('pgbouncer', pgbouncerMissing))('postgresStore behi
 
   describe('with a pool of pg', () => {
     storeContract(() => postgresStore(database.pool, { table }))
+    durationContract(() => postgresStore(database.pool, { table }))
     sharedTests<PoolClient>(
       () => postgresStore(database.pool, { table }),
       (tx, key) => tx.query(insert, [key]),

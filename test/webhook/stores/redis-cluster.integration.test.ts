@@ -5,7 +5,7 @@ import { createCluster } from 'redis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { clusterMissing, type RedisCluster, startRedisCluster } from '../../databases/redis-cluster.ts'
 import { skipsWithout } from '../../support/skips-without.ts'
-import { storeContract } from './contract.ts'
+import { durationContract, storeContract } from './contract.ts'
 import { claimed, freshKey } from './store-clock.ts'
 
 describe.skipIf(skipsWithout('Redis Cluster', clusterMissing))('redisStore over a real Redis Cluster', () => {
@@ -32,10 +32,12 @@ describe.skipIf(skipsWithout('Redis Cluster', clusterMissing))('redisStore over 
 
   describe('with the client of redis', () => {
     storeContract(() => redisStore(nodeRedis))
+    durationContract(() => redisStore(nodeRedis))
   })
 
   describe('with the client of ioredis', () => {
     storeContract(() => redisStore(ioredis))
+    durationContract(() => redisStore(ioredis))
   })
 
   const CLIENTS = ['redis', 'ioredis'] as const

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '../../databases/database.ts'
 import { redis } from '../../databases/redis.ts'
 import { skipsWithout } from '../../support/skips-without.ts'
-import { storeContract } from './contract.ts'
+import { durationContract, storeContract } from './contract.ts'
 import { expectOutageHandled } from './outage.ts'
 import { claimed, claimWhenFree, freshKey } from './store-clock.ts'
 
@@ -32,10 +32,12 @@ describe.skipIf(skipsWithout(redis.name, redis.missing))('redisStore over a real
 
   describe('with the client of redis', () => {
     storeContract(() => redisStore(nodeRedis, { prefix }))
+    durationContract(() => redisStore(nodeRedis, { prefix }))
   })
 
   describe('with the client of ioredis', () => {
     storeContract(() => redisStore(ioredis, { prefix }))
+    durationContract(() => redisStore(ioredis, { prefix }))
   })
 
   const clients = (): [string, NodeRedisClient | IoredisClient][] => [

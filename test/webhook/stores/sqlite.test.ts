@@ -14,7 +14,7 @@ import { betterSqlite3Missing, openBetterSqlite3, sqliteFolder } from '../../dat
 import { skipsOnThisNode } from '../../support/skips-without.ts'
 import { observedReceiver } from '../receiver/observed-receiver.ts'
 import { activity, deliveryOf } from '../signed-message.ts'
-import { storeContract } from './contract.ts'
+import { durationContract, storeContract } from './contract.ts'
 import { claimed, freshKey, waitOnStoreClock } from './store-clock.ts'
 
 const folder = sqliteFolder()
@@ -22,8 +22,15 @@ afterAll(() => folder.remove())
 
 const openNode = (path: string): SqliteDatabase => new DatabaseSync(path)
 
+interface Client {
+  readonly open: (path: string) => SqliteDatabase
+  readonly missing?: string | undefined
+  /** Whether the tests that wait for seconds run. The other clients differ from one of these only in the types of rows. */
+  readonly isWhole?: boolean
+}
+
 /** The clients, and the settings that change the types of rows. */
-const clients: Readonly<Record<string, { open: (path: string) => SqliteDatabase; missing?: string | undefined }>> = {
+const clients: Readonly<Record<string, Client>> = {
   'a DatabaseSync of node:sqlite': { open: openNode },
   'a DatabaseSync that returns arrays and bigints': {
     open: (path) => new DatabaseSync(path, { returnArrays: true, readBigInts: true } as object),
@@ -38,6 +45,7 @@ const clients: Readonly<Record<string, { open: (path: string) => SqliteDatabase;
   'a Database of better-sqlite3': {
     open: openBetterSqlite3,
     missing: betterSqlite3Missing,
+    isWhole: true,
   },
   'a Database of better-sqlite3 with safe integers': {
     open: (path) => openBetterSqlite3(path).defaultSafeIntegers(true),
@@ -61,10 +69,11 @@ describe('sqliteStore over a path', () => {
   })
 
   storeContract(open)
+  durationContract(open)
   runOnceContract(open, () => path)
 })
 
-describe.each(Object.entries(clients))('sqliteStore over %s', (name, { open, missing }) => {
+describe.each(Object.entries(clients))('sqliteStore over %s', (name, { open, missing, isWhole }) => {
   describe.skipIf(skipsOnThisNode(name, missing))('that you opened', () => {
     let path: string
     let databases: SqliteDatabase[]
@@ -82,6 +91,7 @@ describe.each(Object.entries(clients))('sqliteStore over %s', (name, { open, mis
       sqliteStore(databases[opened++ % databases.length] as SqliteDatabase, options)
 
     storeContract(() => openStore())
+    if (isWhole) durationContract(() => openStore())
     runOnceContract(openStore, () => path)
 
     test('after the clock was set back, the claim of a dead process has expired, and a done delivery is done', async () => {
