@@ -12,7 +12,7 @@ import {
   rewardWallets,
 } from 'campaign-client/bulk'
 import { type CampaignService, createCampaignService } from 'campaign-client/testing'
-import { expect, onTestFinished, vi } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import type { LedgerSession } from '../../src/bulk/ledger/ledger.ts'
 
 /** Creates a folder that is removed after the test. */
@@ -114,15 +114,6 @@ export const sessionWith = (session: LedgerSession, methods: Partial<LedgerSessi
   close: () => session.close(),
   ...methods,
 })
-
-/** Skips the pauses of a run with fake timers. Returns a function that returns the elapsed fake time in milliseconds. */
-export function skipPauses(): () => number {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
-  vi.setTimerTickMode('nextTimerAsync')
-  onTestFinished(() => void vi.useRealTimers())
-  const startedAt = performance.now()
-  return () => performance.now() - startedAt
-}
 
 /** Wraps a client so that each call waits until the test calls its function in `waiting`. */
 export function holdCalls(client: Pick<CampaignClient, 'rewardWallet'>) {

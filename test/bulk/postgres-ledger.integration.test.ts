@@ -9,9 +9,10 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import type { Database } from '../databases/database.ts'
 import { postgres } from '../databases/postgres.ts'
 import { FULL_SIZE } from '../support/full-size.ts'
+import { skipPauses } from '../support/skip-pauses.ts'
 import { skipsWithout } from '../support/skips-without.ts'
 import { startStallingProxy } from '../support/stalling-proxy.ts'
-import { award, awards, counts, holdCalls, setup, skipPauses, stopErrorOf } from './fixtures.ts'
+import { award, awards, counts, holdCalls, setup, stopErrorOf } from './fixtures.ts'
 
 const NUMBERS: ReadonlySet<number> = new Set([types.builtins.INT4, types.builtins.INT8, types.builtins.FLOAT8])
 

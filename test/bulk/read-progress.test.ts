@@ -19,7 +19,8 @@ import { nodeTransport } from 'campaign-client/node'
 import { createCampaignService } from 'campaign-client/testing'
 import { describe, expect, test, vi } from 'vitest'
 import { freePort } from '../support/server-process.ts'
-import { setup as setupAwards, skipPauses } from './fixtures.ts'
+import { skipPauses } from '../support/skip-pauses.ts'
+import { setup as setupAwards } from './fixtures.ts'
 
 interface User extends GetUserProgressRequest {
   readonly number: number

@@ -14,6 +14,7 @@ import {
 import { type AwardProgress, type AwardReport, type AwardRow, fileLedger, rewardWallets } from 'campaign-client/bulk'
 import { createCampaignService } from 'campaign-client/testing'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { skipPauses } from '../support/skip-pauses.ts'
 import {
   award,
   awards,
@@ -23,7 +24,6 @@ import {
   holdCalls,
   newPath,
   setup,
-  skipPauses,
   stopErrorOf,
   verdictsOf,
 } from './fixtures.ts'

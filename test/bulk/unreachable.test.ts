@@ -3,7 +3,8 @@ import { type AwardProgress, type AwardRow, fileLedger, rewardWallets } from 'ca
 import { nodeTransport } from 'campaign-client/node'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { freePort } from '../support/server-process.ts'
-import { awards, counts, entriesOf, newPath, setup, skipPauses, stopErrorOf } from './fixtures.ts'
+import { skipPauses } from '../support/skip-pauses.ts'
+import { awards, counts, entriesOf, newPath, setup, stopErrorOf } from './fixtures.ts'
 
 /** Returns the URL of a port on which no server listens. */
 const unusedUrl = async () => `http://127.0.0.1:${await freePort()}/api/v1`

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { toJsonText } from '../../shared/text.ts'
+import { sleep } from '../../shared/timers.ts'
 import type { Context } from '../command.ts'
 import { connect } from '../connect.ts'
 import {
@@ -54,7 +54,7 @@ export async function checkService(flags: CheckFlags, { output, env, interrupts 
     baseUrl,
     token,
     signal,
-    wait: (ms) => sleep(ms, undefined, { signal }).catch(() => undefined),
+    wait: (ms) => sleep(ms, signal).catch(() => undefined),
     onRequest: (count) =>
       isTerminal && output.err.write(`\r\u001b[Ksending request ${count} of at most ${MAX_REQUESTS}`),
   })

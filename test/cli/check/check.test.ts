@@ -2,20 +2,28 @@ import { createHash } from 'node:crypto'
 import { linkSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type CampaignService, createCampaignService } from 'campaign-client/testing'
-import { describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { readProfile, targetOf } from '../../../src/cli/check/profile.ts'
+import { skipPauses } from '../../support/skip-pauses.ts'
 import { jsonOf, run, scratchFolder, start } from '../command.ts'
 import { ADDRESS, type Deviation, deviatingServer, TOKEN, WALLET } from './deviation.ts'
 
 const ERROR = '{"success":false,"error":{"code":500,"message":"internal error"}}'
 const WRITE = ['--allow-writes', '--address', WALLET, '--yes']
 
+let elapsedMs: () => number
+beforeEach(() => {
+  elapsedMs = skipPauses()
+})
+
 test('check exits with 0 if nothing differs, prints the table, and saves and compares a profile', async () => {
   const folder = scratchFolder()
   const file = join(folder, 'profile.json')
-  const { env } = await deviatingServer()
+  const { env, service } = await deviatingServer()
   const args = ['check', '--pid', 'demo', '--code', 'WELCOME-2026']
   const first = await run([...args, '--save', file], { env })
+  // At most five requests per second.
+  expect(elapsedMs()).toBeGreaterThanOrEqual((service.requests.length - 1) * 200)
   expect([first.code, first.stderr]).toEqual([0, `sending at most 60 requests\nwrote ${file}\n`])
   expect(first.stdout).toMatch(/^access\n {2}as assumed {2}wrong token: HTTP 401\n/)
   expect(first.stdout).toMatch(/\n {2}not asked {3}data of getUserProgress: needs --account, --platform\n/)
