@@ -35,7 +35,7 @@ test.each([
   ['https://[::1]:1/api/v1', {}],
   ['https://127.0.0.1:1/api/v1', {}],
   ['https://localhost:1/api/v1', {}],
-  ['https://[fd00::1]:1/api/v1', { NO_PROXY: '[fd00::1]' }],
+  ['https://[::]:1/api/v1', { NO_PROXY: '[::]' }],
 ])('connects to %s with %j without the proxy', async (CAMPAIGN_BASE_URL, more) => {
   const { host, targets } = await startConnectProxy({ status: 403 })
   stubProxy({ HTTPS_PROXY: `http://${host}`, ...more })
