@@ -9,7 +9,7 @@ import type { Issue } from '../shared/issue.ts'
 import { withParts } from '../shared/message-parts.ts'
 import { toJsonLine } from '../shared/text.ts'
 import { sleep } from '../shared/timers.ts'
-import { isAwarded } from '../shared/verdicts.ts'
+import { isAwarded, isFinal } from '../shared/verdicts.ts'
 import { DEFAULT_CONCURRENCY, DEFAULT_PATIENCE_MS } from './arguments.ts'
 import { statusOf } from './call-outcome.ts'
 import type { AwardResult, RetryableVerdicts } from './ledger/award-state.ts'
@@ -359,7 +359,7 @@ export class Run {
   async #addUnsent(index: number, row: AwardRow): Promise<void> {
     const known = await this.#session.lookUp(row)
     if (known === undefined) return this.#report.addHalted(row.pid)
-    if (known.verdict !== 'indeterminate') return this.#addFromLedger(index, row, known)
+    if (isFinal(known.verdict)) return this.#addFromLedger(index, row, known)
     this.#report.add(index, row, known)
   }
 

@@ -11,6 +11,7 @@ import type { AwardFailure, Verdict } from '../schemas/award-report.ts'
 import { type ClientTarget, optionsFor } from '../shared/client-internals.ts'
 import { mustBeFunction, type OptionRules, optional } from '../shared/option-checks.ts'
 import { isError, isRecord, typeName } from '../shared/type-checks.ts'
+import { isFinal } from '../shared/verdicts.ts'
 import { type CallOutcome, DONE, outcomeOf } from './call-outcome.ts'
 import type { AwardResult, FinalResult, RetryableVerdicts } from './ledger/award-state.ts'
 import type { Attempt, LedgerSession } from './ledger/ledger.ts'
@@ -175,8 +176,8 @@ export async function attemptAward(
   if (outcome.kind === 'refused') {
     return { outcome, ...(await judgeRefusal(row, outcome.error, isInDoubt || outcome.maybeApplied, evidence)) }
   }
-  const isUnknown = outcome.kind === 'failed' || (outcome.kind === 'unreachable' && outcome.maybeApplied)
-  return { outcome, verdict: isUnknown ? 'indeterminate' : undefined, failure: failureOf(outcome.error) }
+  const hasVerdict = outcome.kind === 'failed' || (outcome.kind === 'unreachable' && outcome.maybeApplied)
+  return { outcome, verdict: hasVerdict ? 'indeterminate' : undefined, failure: failureOf(outcome.error) }
 }
 
 /** The end of an attempt, recorded in the ledger. */
@@ -201,10 +202,12 @@ export async function recordAttempt(
   attempt: Attempt,
   { outcome, verdict, failure }: Attempted,
 ): Promise<AttemptEnd> {
-  const isFinal = verdict !== undefined && verdict !== 'indeterminate'
+  const hasFinalVerdict = verdict !== undefined && isFinal(verdict)
   const isStillInDoubt = attempt.isInDoubt && verdict === 'indeterminate'
   const isChanged =
-    outcome === undefined ? verdict !== attempt.previousVerdict : isFinal || outcome.maybeApplied || isStillInDoubt
+    outcome === undefined
+      ? verdict !== attempt.previousVerdict
+      : hasFinalVerdict || outcome.maybeApplied || isStillInDoubt
   let recorded = verdict
   if (isChanged) {
     const state = await session.complete(attempt, verdict ?? 'indeterminate', failure)
@@ -214,7 +217,7 @@ export async function recordAttempt(
     // Releasing the claim restores the state before the attempt.
     await session.release(attempt)
   }
-  if (recorded !== undefined && recorded !== 'indeterminate') return { kind: 'final', verdict: recorded, failure }
+  if (recorded !== undefined && isFinal(recorded)) return { kind: 'final', verdict: recorded, failure }
   if (outcome?.kind === 'invalid') return { kind: 'invalid', error: outcome.error }
   const error = outcome?.error
   const afterMs = error instanceof RateLimitError ? error.retryAfterMs : undefined

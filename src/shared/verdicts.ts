@@ -3,6 +3,9 @@ export const FINAL_VERDICTS = ['awarded', 'alreadyAwarded', 'unconfirmed', 'reje
 /** The verdicts of awards, in the order of the summaries. */
 export const VERDICTS = [...FINAL_VERDICTS, 'indeterminate'] as const
 
+/** Whether the verdict ends the award. */
+export const isFinal = (verdict: string): verdict is (typeof FINAL_VERDICTS)[number] => verdict !== 'indeterminate'
+
 /** Whether the award was made. */
 export const isAwarded = (verdict: string): verdict is 'awarded' | 'alreadyAwarded' =>
   verdict === 'awarded' || verdict === 'alreadyAwarded'

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { type LedgerEntry, readLedger, type Verdict } from 'campaign-client/bulk'
 import { addDecimals } from '../../shared/decimals.ts'
 import { isSameAward } from '../../shared/same-award.ts'
-import { isRetryableRejection, isUnknown, VERDICTS } from '../../shared/verdicts.ts'
+import { isFinal, isRetryableRejection, isUnknown, VERDICTS } from '../../shared/verdicts.ts'
 import { comparableAddress } from '../../shared/wallet-address.ts'
 import { bold, dim, type Part, yellow } from '../output.ts'
 import { hasWrongChecksum } from './address-checksum.ts'
@@ -28,9 +28,9 @@ export interface Plan extends PlanOptions {
   readonly sha256: string
   /** The rows that contradict the ledger. */
   readonly problems: readonly ListProblem[]
-  /** What a new ledger's neighbours have. */
+  /** Similar awards in other ledgers of the folder, if this ledger has no awards. */
   readonly elsewhere: Elsewhere
-  /** What the ledger has, of this list and of others. */
+  /** The awards of the ledger, even those that are not in the list. */
   readonly recorded: { readonly awards: number; readonly firstAt?: string; readonly lastAt?: string }
   readonly pids: readonly string[]
   readonly total: Totals
@@ -48,14 +48,15 @@ export async function makePlan(list: AwardList, options: PlanOptions): Promise<P
   const { ledger, retryRejected } = options
   const verdicts = new Map<string, Verdict>()
   /** The ids of awards that must not be sent again. */
-  const settled = new Set<string>()
+  const done = new Set<string>()
   /** The awards of the ledger whose ids are not in the list, by wallet and campaign. */
   const notInList = new Map<string, LedgerEntry>()
   const problems: ListProblem[] = []
   const idsOfReport = reportedIds(list)
   const reported = new Map<string, LedgerEntry>()
   let awards = 0
-  let [firstAt, lastAt] = [undefined, undefined] as (string | undefined)[]
+  let firstAt: string | undefined
+  let lastAt: string | undefined
 
   for await (const entry of entriesOf(ledger)) {
     const { id, address, pid, xp, verdict, error, at } = entry
@@ -72,13 +73,13 @@ export async function makePlan(list: AwardList, options: PlanOptions): Promise<P
     } else {
       verdicts.set(id, verdict)
       const isRetried = retryRejected && isRetryableRejection(verdict, error)
-      if (verdict !== 'indeterminate' && !isRetried) settled.add(id)
+      if (isFinal(verdict) && !isRetried) done.add(id)
     }
   }
 
   problems.push(...reportProblems(list, reported))
   const rows = [...list.awards.values()]
-  const toSend = rows.filter(({ id }) => !settled.has(id))
+  const toSend = rows.filter(({ id }) => !done.has(id))
   return {
     ...options,
     list,
