@@ -58,11 +58,11 @@ export class RunReport {
     this.#count('duplicate', xp)
   }
 
-  addInvalid(index: number, fields: Partial<AwardRow>, issues: readonly Issue[]): void {
-    this.#count('rejected', Math.max(0, fields.xp ?? 0))
+  addInvalid(index: number, row: Partial<AwardRow>, issues: readonly Issue[]): void {
+    this.#count('rejected', Math.max(0, row.xp ?? 0))
     const sentence = ({ path, message }: Issue): string => `${path.join('.') || 'the row'} ${message}`
     const reason = issues.map(sentence).join('; ')
-    this.#addProblem({ index, ...fields, verdict: 'rejected', code: 'invalid_request', reason })
+    this.#addProblem({ index, ...row, verdict: 'rejected', code: 'invalid_request', reason })
   }
 
   haltCampaign(pid: string, reason: string): void {

@@ -53,7 +53,7 @@ export type FinalResult = AwardResult & { readonly verdict: FinalVerdict }
 export interface EndingAttempt {
   /** Whether the award was in doubt when the attempt claimed it. */
   readonly isInDoubt: boolean
-  /** Whether the claim is still the one of the attempt. */
+  /** Whether the attempt still holds the claim. */
   readonly holdsClaim: boolean
 }
 

@@ -18,6 +18,7 @@ import type { ClientTarget } from '../../shared/client-internals.ts'
 import { LEDGER, LEDGER_CHANGED } from '../../shared/ledger-key.ts'
 import { withParts } from '../../shared/message-parts.ts'
 import { issuesAt, type OptionRule, type OptionRules, optional } from '../../shared/option-checks.ts'
+import { isSameAward } from '../../shared/same-award.ts'
 import { toJsonLine, toVisible, tryParseJson } from '../../shared/text.ts'
 import { isRecord, typeName } from '../../shared/type-checks.ts'
 import { FINAL_VERDICTS } from '../../shared/verdicts.ts'
@@ -36,7 +37,6 @@ import {
   type Attempt,
   type AwardClaim,
   type AwardLedger,
-  conflictOf,
   type LedgerImplementation,
   type LedgerSession,
   mustBeRebind,
@@ -276,9 +276,11 @@ function openSession(path: string, opener: Opener): LedgerSession {
   requireNotLost(path)
   let database: SqliteDatabase | undefined
   try {
-    if (file !== undefined) requireWritable(path)
     if (file === undefined) createFile(path)
-    else if ((file.mode & 0o077) !== 0) chmodSync(path, 0o600)
+    else {
+      requireWritable(path)
+      if ((file.mode & 0o077) !== 0) chmodSync(path, 0o600)
+    }
     database = openSqlite('fileLedger', path)
     database.exec(`${LOCK}; BEGIN EXCLUSIVE`)
     if (isNew(database)) {
@@ -310,31 +312,29 @@ function checkFile(path: string, opener: Opener): void {
   const file = findFile(path)
   requireNotLost(path)
   if (file === undefined) return
-  let database: SqliteDatabase | undefined
-  try {
-    database = openSqlite('fileLedger', path)
-    database.exec(LOCK)
-    if (isNew(database)) return
+  readDatabase(path, (database) => {
     requireIntact(path, database)
     checkHeader(path, database, opener)
-  } catch (error) {
-    throw explained(path, error)
-  } finally {
-    database?.close()
-  }
+  })
 }
 
 function readHeader(path: string): LedgerHeader | undefined {
   if (findFile(path) === undefined) return undefined
-  let database: SqliteDatabase | undefined
-  try {
-    database = openSqlite('fileLedger', path)
-    database.exec(LOCK)
-    if (isNew(database)) return undefined
+  return readDatabase(path, (database) => {
     const { name, target } = storedHeader(path, database)
     const recorded = target === null ? null : tryParseJson(target)
     if (recorded !== null && !isRecord(recorded)) throw lost(path, DAMAGED)
     return { run: name, target: recorded as ClientTarget | null }
+  })
+}
+
+/** Opens a ledger while `read` reads it. @returns its result; `undefined` if the ledger is new */
+function readDatabase<Result>(path: string, read: (database: SqliteDatabase) => Result): Result | undefined {
+  let database: SqliteDatabase | undefined
+  try {
+    database = openSqlite('fileLedger', path)
+    database.exec(LOCK)
+    return isNew(database) ? undefined : read(database)
   } catch (error) {
     throw explained(path, error)
   } finally {
@@ -418,8 +418,7 @@ class FileSession implements LedgerSession {
 
   async claim(row: AwardRow, retryable: RetryableVerdicts): Promise<AwardClaim> {
     const before = this.#read(row.id)
-    const conflict = before && conflictOf(row, before)
-    if (conflict !== undefined) return { state: 'conflict', known: conflict }
+    if (before && !isSameAward(row, before)) return { state: 'conflict', known: before }
     const claim = claimAward(before && this.#readState(before), retryable)
     if (claim.state === 'done') return claim
     // The file has no claims.
@@ -455,12 +454,12 @@ class FileSession implements LedgerSession {
 
   async lookUp(row: AwardRow): Promise<AwardResult | undefined> {
     const stored = this.#read(row.id)
-    return stored === undefined || conflictOf(row, stored) !== undefined ? undefined : resultOf(this.#readState(stored))
+    return stored && isSameAward(row, stored) ? resultOf(this.#readState(stored)) : undefined
   }
 
   async findConflict(row: AwardRow): Promise<AwardRow | undefined> {
     const stored = this.#read(row.id)
-    return stored && conflictOf(row, stored)
+    return stored && !isSameAward(row, stored) ? stored : undefined
   }
 
   async close(): Promise<void> {
@@ -629,7 +628,7 @@ function requireWritable(path: string): void {
   }
 }
 
-/** A process needs write access to the folder, too. After a crash, even a reader needs it. */
+/** SQLite also writes to the folder. After a crash, even a reader needs write access. */
 const notWritable = (path: string): string =>
   `it can be read, but it or its folder can't be written. Copy ${toVisible(path)}, with its -wal file if there ` +
   'is one, to a folder that can be written, and use the copy'
@@ -648,7 +647,6 @@ const DAMAGED = 'it is damaged. Restore it, with its -wal file if there is one, 
 const RESTORE =
   'Restore it from a backup, without the -wal file that it left. Without its entries, a run can find earlier awards only ' +
   'with confirm: others could be refused as used, and rows with a new id could be awarded twice'
-const NO_DATABASE = 'it is not an SQLite database. Use another file'
 const NO_ACCESS = 'check the permissions of the file and its folder'
 
 const ledgerAt = (path: string): string => `the ledger ${toVisible(path)}`
@@ -673,6 +671,7 @@ function explained(path: string, error: unknown): unknown {
   const { code } = error as NodeJS.ErrnoException
   if (SYSTEM_ERRORS.has(code)) return error
   const problem = sqliteProblem(error)
+  // Throws the error of a file that can't be written, if this is the cause.
   if (problem === 'ioerr' || problem === 'cantopen') requireWritable(path)
   const isReadOnly = problem === 'readonly' || (error as { errcode?: unknown }).errcode === SQLITE_IOERR_LOCK
   if (isReadOnly) return unusable(path, notWritable(path), error)
@@ -720,7 +719,7 @@ function describeForeignFile(path: string): string {
   }
   return start.toString('latin1') === JSON_FORMAT
     ? 'it has the JSON format of an earlier version. Finish its run with that version, or use another file'
-    : NO_DATABASE
+    : 'it is not an SQLite database. Use another file'
 }
 
 /** An error of the disk, with the code that Node.js would give it. */

@@ -5,7 +5,6 @@ import type { ClientTarget } from '../../shared/client-internals.ts'
 import { LEDGER } from '../../shared/ledger-key.ts'
 import { withParts } from '../../shared/message-parts.ts'
 import { mustBeText, nested, type OptionRule } from '../../shared/option-checks.ts'
-import { isSameAward } from '../../shared/same-award.ts'
 import { isWellFormed, toJsonLine } from '../../shared/text.ts'
 import { typeName } from '../../shared/type-checks.ts'
 import type { AwardRow } from '../rows.ts'
@@ -88,10 +87,6 @@ export type AwardClaim =
   | { readonly state: 'conflict'; readonly known: AwardRow }
   /** Another attempt holds the claim. */
   | { readonly state: 'busy'; readonly retryMs: number }
-
-/** Returns the known award with the row's id, if it differs from the row. */
-export const conflictOf = (row: AwardRow, known: AwardRow): AwardRow | undefined =>
-  isSameAward(row, known) ? undefined : known
 
 const isLedger = (value: unknown): value is AwardLedger =>
   typeof value === 'object' && value !== null && LEDGER in value
