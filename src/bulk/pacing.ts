@@ -24,7 +24,7 @@ export interface Outage {
   readonly givesUpMs: number
 }
 
-export interface PacerOptions {
+interface PacerOptions {
   readonly concurrency: number
   /** Calls stop after this time without a response. Before the first response, they stop after three pauses. */
   readonly patienceMs: number

@@ -18,7 +18,7 @@ import { cut, excerpt, type Secrets, safeCause } from './redact.ts'
  * - `not_understood`: the response does not show whether the request was applied.
  * - `no_token`: the access token source gave no token.
  */
-export type FailureKind = 'not_sent' | 'no_response' | 'refused' | 'not_understood' | 'no_token'
+type FailureKind = 'not_sent' | 'no_response' | 'refused' | 'not_understood' | 'no_token'
 
 interface FailureDetails {
   /** The HTTP status of an error response. For a 2xx response, its `error.code`. */

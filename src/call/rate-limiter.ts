@@ -27,7 +27,7 @@ export interface Slot {
 }
 
 /** The service asked for a pause that is too long to wait for. */
-export interface LongPause {
+interface LongPause {
   readonly retryAfterMs: number
 }
 

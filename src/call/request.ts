@@ -73,7 +73,7 @@ export function prepareRequest(
 }
 
 /** The checked options of a call, with the options of the client as defaults. */
-export interface CallSettings {
+interface CallSettings {
   readonly signal: AbortSignal | undefined
   readonly timeoutMs: number
   readonly totalTimeoutMs: number

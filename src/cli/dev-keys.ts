@@ -1,7 +1,7 @@
 import { execFileSync, type StdioOptions } from 'node:child_process'
 
 /** What the keys do while `dev` runs. */
-export interface KeyActions {
+interface KeyActions {
   readonly open: () => void
   readonly clear: () => void
   readonly quit: () => void

@@ -182,7 +182,7 @@ export const MESSAGE: RulesOf<Omit<UserActivity, 'id' | 'scope' | 'event'>> = {
 }
 
 /** A message that was read by the rules. */
-export interface ActivityRead {
+interface ActivityRead {
   /** `scope` of the message, if that is text. */
   readonly scope?: string
   /** `event.type` of the message, if that is text. */

@@ -12,7 +12,7 @@ import { type Issue, type Issues, MAX_ISSUES } from '../shared/issue.ts'
 import { isRecord, typeName } from '../shared/type-checks.ts'
 
 /** The validated value, or its issues. */
-export type Validated<Value> = { readonly ok: true; readonly value: Value } | ({ readonly ok: false } & Issues)
+type Validated<Value> = { readonly ok: true; readonly value: Value } | ({ readonly ok: false } & Issues)
 
 /**
  * Validates a value against a schema.

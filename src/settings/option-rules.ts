@@ -47,8 +47,7 @@ const eachHeader = dictionary((content, name) => {
 })
 
 /** Whether a value is an object, but not a list, a map or `Headers`. */
-export const hasEntries = <Value>(value: Value): value is Value & object =>
-  isRecord(value) && !(Symbol.iterator in value)
+const hasEntries = <Value>(value: Value): value is Value & object => isRecord(value) && !(Symbol.iterator in value)
 
 const copyOfEntries = (value: unknown): unknown => (hasEntries(value) ? { ...value } : value)
 

@@ -49,7 +49,7 @@ export async function readBytes(
 }
 
 /** `Buffer.concat` for every runtime. */
-export function concatBytes(chunks: readonly Uint8Array[]): Uint8Array {
+function concatBytes(chunks: readonly Uint8Array[]): Uint8Array {
   const whole = new Uint8Array(chunks.reduce((length, chunk) => length + chunk.byteLength, 0))
   let offset = 0
   for (const chunk of chunks) {

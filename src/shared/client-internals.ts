@@ -12,7 +12,7 @@ export interface ClientTarget {
 }
 
 /** The key of an internal call option: the account whose tokens may be sent. The same in every copy of the package. */
-export const ACCOUNT: unique symbol = Symbol.for('campaign-client.account') as never
+const ACCOUNT: unique symbol = Symbol.for('campaign-client.account') as never
 
 /** Issuer and subject of an access token. */
 export type Account = Pick<ClientTarget, 'issuer' | 'subject'>

@@ -61,7 +61,7 @@ function copyOfNamed(options: Readonly<Record<string, unknown>>, rules: AnyRules
 }
 
 /** Copies bytes and lists. Other objects stay references: functions, signals, agents, transports, stores, databases. */
-export const copyOfValue = (value: unknown): unknown =>
+const copyOfValue = (value: unknown): unknown =>
   Array.isArray(value) ? Array.from(value, copyOfBytes) : copyOfBytes(value)
 
 const copyOfBytes = (value: unknown): unknown => (isUint8Array(value) ? new Uint8Array(value) : value)

@@ -31,7 +31,7 @@ interface NodeProcess {
   getBuiltinModule?(name: string): object | undefined
 }
 
-export interface NodeSqlite {
+interface NodeSqlite {
   readonly DatabaseSync: new (path: string) => SqliteDatabase
 }
 
@@ -76,7 +76,7 @@ export function fileIdentity(path: string): string | undefined {
 }
 
 /** The problems that SQLite reports and this package handles. */
-export type SqliteProblem = 'busy' | 'cantopen' | 'corrupt' | 'full' | 'ioerr' | 'notadb' | 'readonly'
+type SqliteProblem = 'busy' | 'cantopen' | 'corrupt' | 'full' | 'ioerr' | 'notadb' | 'readonly'
 
 /** Primary result codes: https://sqlite.org/rescode.html */
 const PROBLEMS: Readonly<Record<number, SqliteProblem>> = {

@@ -50,7 +50,7 @@ export interface AwardResult {
 export type FinalResult = AwardResult & { readonly verdict: FinalVerdict }
 
 /** An attempt that ends. */
-export interface EndingAttempt {
+interface EndingAttempt {
   /** Whether the award was in doubt when the attempt claimed it. */
   readonly isInDoubt: boolean
   /** Whether the attempt still holds the claim. */

@@ -15,7 +15,7 @@ import { formatCount, formatNumber } from './format.ts'
 import type { AwardList } from './list.ts'
 
 /** A ledger with awards of a list's wallets: the same campaign and XP, but another id. */
-export interface SimilarLedger {
+interface SimilarLedger {
   readonly ledger: string
   readonly wallets: number
   /** The date of the last of these awards. */

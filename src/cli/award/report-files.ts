@@ -4,7 +4,7 @@ import { type CommandFailure, usageFailure } from '../failure.ts'
 import { checkOutputFile, outputFailure, replaceFile } from '../files.ts'
 import { JSON_VERSION } from '../output.ts'
 
-export interface ReportContents {
+interface ReportContents {
   /** The content of `.json`. */
   readonly fields: Readonly<Record<string, unknown>>
   /** The content of `.txt`. */

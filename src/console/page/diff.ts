@@ -1,5 +1,5 @@
 /** A line of two texts side by side; `undefined` where one of them has no such line. */
-export type DiffLine = readonly [left: string | undefined, right: string | undefined]
+type DiffLine = readonly [left: string | undefined, right: string | undefined]
 
 /** The table of the comparison has this many cells at most. Longer texts are compared line by line. */
 const MAX_CELLS = 4_000_000

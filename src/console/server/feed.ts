@@ -13,7 +13,7 @@ import { Progress } from './progress.ts'
 import { RecentRows } from './recent-rows.ts'
 import { CALL_HEADER, requestRow, requestSize, requestView, shorten } from './request-view.ts'
 
-export interface FeedOptions {
+interface FeedOptions {
   readonly service: CampaignService
   readonly setup: Setup
   /** Returns the time of the service minus the time of the machine, in milliseconds. */

@@ -3,7 +3,7 @@ import { endpoints, type OperationName } from '../../endpoints/index.ts'
 import { toJsonLine } from '../../shared/text.ts'
 
 /** The parts of a request that the code contains. */
-export interface CalledMethod {
+interface CalledMethod {
   readonly operation: OperationName
   /** The base URL of the service. */
   readonly baseUrl: string

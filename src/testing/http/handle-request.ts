@@ -12,7 +12,7 @@ import type { Route, Router, ServiceRequest } from './router.ts'
 export const MAX_BODY_BYTES = 1_048_576
 
 /** The parts of a service that handle its requests. */
-export interface RequestHandling {
+interface RequestHandling {
   readonly router: Router
   readonly grants: Grants
   readonly faults: FaultQueue

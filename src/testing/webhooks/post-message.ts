@@ -21,7 +21,7 @@ export interface PostResult {
   readonly code?: string
 }
 
-export interface OutgoingMessage {
+interface OutgoingMessage {
   readonly url: string
   readonly body: string
   readonly signature: string | undefined

@@ -50,7 +50,7 @@ export interface Message {
 }
 
 /** A message, or the reason to reject the request. */
-export type MessageRead =
+type MessageRead =
   | { ok: true; message: Message }
   | { ok: false; reason: WebhookRejectionReason; diagnose?: () => Finding[] }
 

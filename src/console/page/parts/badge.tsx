@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 
-export type Tone = 'good' | 'bad' | 'warn' | 'busy' | 'plain'
+type Tone = 'good' | 'bad' | 'warn' | 'busy' | 'plain'
 
 export const Badge = ({ tone = 'plain', children }: { tone?: Tone; children: ComponentChildren }) => (
   <span class={`badge ${tone}`}>{children}</span>

@@ -13,13 +13,10 @@ interface UserReference {
 /** Stands for a platform or a campaign that a row does not have. The server finds the user by the rest. */
 const ANY = '*'
 
-export const userPath = (user: string, platform: string = ANY, pid: string = ANY): string =>
-  pathOf('users', pid || ANY, platform || ANY, user)
-
 /** A link to the page of a user. */
 export const UserLink = ({ user, platform, pid }: UserReference) =>
   user ? (
-    <Link to={userPath(user, platform, pid)}>
+    <Link to={pathOf('users', pid || ANY, platform || ANY, user)}>
       <Name>{user}</Name>
     </Link>
   ) : null
