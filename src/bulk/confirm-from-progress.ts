@@ -2,6 +2,7 @@ import type { CampaignClient } from '../client.ts'
 import { readOptions } from '../errors/read-options.ts'
 import { findAward } from '../shared/find-award.ts'
 import { mustBeBoolean, mustBeText, type OptionRules, optional } from '../shared/option-checks.ts'
+import { WALLET_PLATFORM } from '../shared/wallet-address.ts'
 import { issuesOfClient } from './arguments.ts'
 import type { AwardRow } from './rows.ts'
 import type { Confirmation } from './verdict.ts'
@@ -51,7 +52,7 @@ export function confirmFromProgress(
   options: ConfirmFromProgressOptions = {},
 ): (row: AwardRow) => Promise<Confirmation> {
   const clientIssues = issuesOfClient(client, 'getUserProgress')
-  const { platform = 'ethereum', amounts } = readOptions('confirmFromProgress', options, OPTIONS, clientIssues)
+  const { platform = WALLET_PLATFORM, amounts } = readOptions('confirmFromProgress', options, OPTIONS, clientIssues)
 
   return async ({ address, pid, id, xp }) => {
     try {

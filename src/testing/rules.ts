@@ -1,5 +1,6 @@
 import type { OperationName, RequestOf } from '../endpoints/index.ts'
 import type { ReferralRejection } from '../errors/client-errors.ts'
+import { WALLET_PLATFORM } from '../shared/wallet-address.ts'
 import { accessDenied, badRequest, HttpError } from './http/responses.ts'
 import {
   type Campaign,
@@ -12,7 +13,7 @@ import {
 } from './state/campaign.ts'
 import { completeTask, missingDependencies } from './state/complete-task.ts'
 import type { EntryOptions, ServiceState } from './state/service-state.ts'
-import { type User, WALLET_PLATFORM } from './state/user-registry.ts'
+import type { User } from './state/user-registry.ts'
 import type { TokenGrant } from './tokens.ts'
 import { isSecret, SECRET_RULE, type WebhookRegistry } from './webhooks/webhook-registry.ts'
 

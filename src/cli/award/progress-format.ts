@@ -1,4 +1,5 @@
 import type { ConfirmFromProgressOptions } from 'campaign-client/bulk'
+import { WALLET_PLATFORM } from '../../shared/wallet-address.ts'
 import type { Profile } from '../check/profile.ts'
 
 /** How the service lists awards in the progress of a wallet. The API description does not show it. */
@@ -10,7 +11,7 @@ export interface ProgressFormat extends ConfirmFromProgressOptions {
 
 /** Reads the format from a profile. Assumes the missing parts. */
 export const progressFormatOf = ({ walletPlatform, listsRewards }: Profile['award'] = {}): ProgressFormat => ({
-  platform: walletPlatform ?? 'ethereum',
+  platform: walletPlatform ?? WALLET_PLATFORM,
   amounts: listsRewards === undefined ? undefined : listsRewards === 'ids_and_amounts',
   isAssumed: walletPlatform === undefined || listsRewards === undefined,
 })

@@ -12,9 +12,6 @@ export interface User {
   email: string
 }
 
-/** The platform of users who are registered by a wallet address (assumed). */
-export const WALLET_PLATFORM = 'ethereum'
-
 /**
  * All users. `find` accepts any account of a user. The platform and the letter case of a wallet address do not matter
  * (assumed): the API description does not show the platform on which `rewardWallet` registers an address.

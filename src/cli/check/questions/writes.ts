@@ -1,6 +1,7 @@
 import { rewardId } from 'campaign-client/bulk'
 import { listedXp } from '../../../shared/find-award.ts'
 import { isRecord } from '../../../shared/type-checks.ts'
+import { WALLET_PLATFORM } from '../../../shared/wallet-address.ts'
 import { dataOf, isReply, type Outcome } from '../probe.ts'
 import type { Profile } from '../profile.ts'
 import {
@@ -15,7 +16,7 @@ import {
   type Question,
 } from '../question.ts'
 
-const PLATFORMS = ['ethereum', 'evm', 'wallet']
+const PLATFORMS = [WALLET_PLATFORM, 'evm', 'wallet']
 
 /** The delays before each read of the progress after the award: 10 s in total. */
 const DELAYS_MS = [0, 2_000, 3_000, 5_000]
@@ -136,11 +137,11 @@ function judgeShown(
 const walletPlatform: Question = {
   id: 'writes.wallet-platform',
   text: "platform of a wallet's progress",
-  assumed: 'ethereum',
+  assumed: WALLET_PLATFORM,
   needs: NEEDS,
   judge: (check) =>
     judgeShown(check, ({ walletPlatform: platform = '' }) =>
-      platform === 'ethereum' ? asAssumed() : differs(platform, ADVICE),
+      platform === WALLET_PLATFORM ? asAssumed() : differs(platform, ADVICE),
     ),
 }
 
