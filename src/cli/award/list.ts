@@ -40,12 +40,6 @@ export function parseList(name: string, bytes: Uint8Array, rules: RowRules): Awa
   const problems: ListProblem[] = []
   let columns = undefined as Columns | undefined
 
-  const add = (row: ListRow, hasIds: boolean): void => {
-    rows.push(row)
-    const first = awards.get(row.id)
-    if (first === undefined) awards.set(row.id, row)
-    else if (!isSameAward(first, row)) problems.push(contradiction(row, first, hasIds))
-  }
   const text = decodeText(bytes, inputName(name))
   const { delimiter, syntaxError } = readRecords(text, headingsOf(rules.columns ?? {}), (given) => {
     if (columns === undefined) {
@@ -57,7 +51,11 @@ export function parseList(name: string, bytes: Uint8Array, rules: RowRules): Awa
     const { row, problems: mistakes } = readRow({ cells, line }, columns, rules)
     problems.push(...mistakes)
     records.push({ cells, line, row })
-    if (row !== undefined) add(row, columns.places.id !== undefined)
+    if (row === undefined) return
+    rows.push(row)
+    const first = awards.get(row.id)
+    if (first === undefined) awards.set(row.id, row)
+    else if (!isSameAward(first, row)) problems.push(contradiction(row, first, columns))
   })
   if (columns === undefined) {
     throw usageFailure(
@@ -82,20 +80,12 @@ function roundedIdProblems(records: readonly ListRecord[], { places: { id: place
     })
 }
 
-const contradiction = ({ line }: ListRow, first: ListRow, hasIds: boolean): ListProblem =>
-  hasIds
-    ? {
-        rule: 'id',
-        line,
-        column: 'id',
-        message: `line ${first.line} has the same id, but another wallet, campaign or amount`,
-      }
-    : {
-        rule: 'id',
-        line,
-        column: 'xp',
-        message: `line ${first.line} has the same wallet and reason, but another amount`,
-      }
+function contradiction({ line }: ListRow, first: ListRow, { places }: Columns): ListProblem {
+  const same = `line ${first.line} has the same`
+  return places.id === undefined
+    ? { rule: 'id', line, column: 'xp', message: `${same} wallet and reason, but another amount` }
+    : { rule: 'id', line, column: 'id', message: `${same} id, but another wallet, campaign or amount` }
+}
 
 /** Returns the mistakes of a list, sorted by line. */
 export const sortedProblems = (problems: readonly ListProblem[]): readonly ListProblem[] =>
@@ -152,7 +142,7 @@ export interface Totals extends Sum {
   readonly wallets: number
 }
 
-/** Returns the SHA-256 of all rows: what is sent, however the file is written. */
+/** Returns the SHA-256 of all rows. The format of the file makes no difference. */
 export function sha256Of({ rows }: AwardList): string {
   const hash = createHash('sha256')
   for (const { pid, address, id, xp } of rows)

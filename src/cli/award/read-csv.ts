@@ -61,7 +61,7 @@ export interface CsvRecord {
 /** Longer than any valid row. A longer record has a quote that is not closed, or the file is not a list. */
 const MAX_RECORD_CHARACTERS = 100_000
 
-export interface CsvSyntaxError {
+interface CsvSyntaxError {
   readonly line: number
   readonly message: string
 }
@@ -159,6 +159,10 @@ export interface Columns {
   readonly report?: { readonly id: number; readonly verdict: number }
 }
 
+/** Whether a record has more cells than the list has columns. */
+export const hasTooManyCells = (cells: readonly string[], { count }: Columns): boolean =>
+  cells.slice(count).some((cell) => cell !== '')
+
 /** Returns the headings of a list. */
 export const headingsOf = (names: ColumnNames): string[] => COLUMNS.map((column) => columnName(names[column] ?? column))
 
@@ -185,6 +189,7 @@ export function readColumns(cells: readonly string[], pid: string | undefined, g
   requireColumns(places, pid, names)
   const results: readonly string[] = isReport ? RESULT_COLUMNS : []
   const own = [...names.keys()].filter((index) => !results.includes(names[index] as string))
+  // A list with ids needs no reasons.
   const used = Object.entries(places).filter(([column]) => column !== 'reason' || places.id === undefined)
   const usedPlaces = used.map(([, place]) => place)
   const unused = own.filter((index) => names[index] !== '' && !usedPlaces.includes(index))

@@ -3,7 +3,7 @@ import { MAX_DIGITS } from '../../shared/decimals.ts'
 import { WALLET_ADDRESS } from '../../shared/wallet-address.ts'
 import { hasTooManyDigits } from '../flags.ts'
 import type { Column, ColumnNames } from './columns.ts'
-import { type Columns, type CsvRecord, codePoint } from './read-csv.ts'
+import { type Columns, type CsvRecord, codePoint, hasTooManyCells } from './read-csv.ts'
 import { spreadsheetMistake } from './spreadsheet.ts'
 
 /** The kinds of mistakes in a list, with the headings under which they are listed. */
@@ -57,10 +57,11 @@ export interface RowRules {
 /** Reads a row from a record, or lists the mistakes in the record. */
 export function readRow(
   { cells, line }: CsvRecord,
-  { places, count, report }: Columns,
+  columns: Columns,
   { pid: onlyPid, allowed, maxXp }: RowRules,
 ): { row: ListRow | undefined; problems: readonly ListProblem[] } {
-  if (cells.slice(count).some((cell) => cell !== '')) {
+  const { places, count, report } = columns
+  if (hasTooManyCells(cells, columns)) {
     const message = `the row has ${cells.length} cells, but the first line has ${count}: put quotes around a cell that contains the delimiter`
     return { row: undefined, problems: [{ rule: 'cells', line, message }] }
   }

@@ -3,7 +3,7 @@ import { stringify } from 'csv-stringify/sync'
 import { isSameAward } from '../../shared/same-award.ts'
 import { withoutReference } from '../failure.ts'
 import type { AwardList, ListRecord } from './list.ts'
-import { RESULT_COLUMNS } from './read-csv.ts'
+import { hasTooManyCells, RESULT_COLUMNS } from './read-csv.ts'
 import type { ListProblem, ListRow } from './read-row.ts'
 import { escapeFormula } from './spreadsheet.ts'
 
@@ -75,9 +75,9 @@ const textOf = (rows: readonly (readonly (string | number)[])[], delimiter: stri
   })
 
 /** Returns the cells of the list's own columns. */
-function ownCells({ cells }: ListRecord, { columns: { own, count }, delimiter }: AwardList): string[] {
-  const hasExtraCells = cells.slice(count).some((cell) => cell !== '')
-  if (!hasExtraCells) return own.map((index) => cells[index] ?? '')
+function ownCells({ cells }: ListRecord, { columns, delimiter }: AwardList): string[] {
+  const { own } = columns
+  if (!hasTooManyCells(cells, columns)) return own.map((index) => cells[index] ?? '')
   // Nobody knows which cell belongs to which column.
   return own.map((_, at) => (at === 0 ? cells.join(delimiter) : ''))
 }
