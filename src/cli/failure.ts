@@ -100,7 +100,6 @@ export const UNKNOWN_OUTCOME_ADVICE =
 export const ADVICE: Readonly<Record<string, string>> = {
   access_token: 'correct the file of CAMPAIGN_ACCESS_TOKEN_FILE',
   network: 'check CAMPAIGN_BASE_URL, and that the service is running',
-  timeout: 'check CAMPAIGN_BASE_URL, and that the service is running',
   unauthorized: 'set a valid token in CAMPAIGN_ACCESS_TOKEN, or in the file of CAMPAIGN_ACCESS_TOKEN_FILE',
   access_denied: 'check the campaign ID, and that the campaign belongs to the organization of the token',
   rate_limited: 'wait, then try again',

@@ -6,7 +6,7 @@ import { type ClientTarget, clientInternals } from '../shared/client-internals.t
 import { addDecimals } from '../shared/decimals.ts'
 import { type AwardFinding, findAward } from '../shared/find-award.ts'
 import { LEDGER } from '../shared/ledger-key.ts'
-import { isAwarded, VERDICTS } from '../shared/verdicts.ts'
+import { isAwarded, isUnknown, VERDICTS } from '../shared/verdicts.ts'
 import { comparableAddress } from '../shared/wallet-address.ts'
 import { formatCount, formatXp } from './award/format.ts'
 import type { Sum } from './award/list.ts'
@@ -43,7 +43,7 @@ interface LedgerContents {
   readonly entries: readonly LedgerEntry[]
 }
 
-/** Prints what a ledger holds, and writes the reports. */
+/** Prints the contents of a ledger, and writes the reports. */
 export async function showLedger(file: string, flags: LedgerFlags, context: Context): Promise<ExitCode> {
   const { output, env } = context
   const { report = [], explain = false } = flags
@@ -53,7 +53,7 @@ export async function showLedger(file: string, flags: LedgerFlags, context: Cont
   const contents = await readContents(file, flags)
   const findings = explain ? await explainEntries(contents, flags, context) : new Map<LedgerEntry, ProgressFinding>()
 
-  const isFiltered = flags.wallet !== undefined || flags.id !== undefined || flags.verdict !== undefined
+  const isFiltered = hasFilter(flags)
   const { entries, ...summary } = contents
   const exitCode = exitCodeOfFindings(findings)
   const fields = {
@@ -81,10 +81,11 @@ export async function showLedger(file: string, flags: LedgerFlags, context: Cont
   return exitCode
 }
 
-async function readContents(
-  file: string,
-  { wallet: address, id, verdict: verdicts, explain }: LedgerFlags,
-): Promise<LedgerContents> {
+const hasFilter = ({ wallet, id, verdict }: LedgerFlags): boolean =>
+  wallet !== undefined || id !== undefined || verdict !== undefined
+
+async function readContents(file: string, flags: LedgerFlags): Promise<LedgerContents> {
+  const { wallet: address, id, verdict: verdicts, explain } = flags
   const header = fileLedger(file)[LEDGER].header()
   const totals = Object.fromEntries(VERDICTS.map((name) => [name, { awards: 0, xp: 0 }])) as Record<
     Verdict,
@@ -93,7 +94,7 @@ async function readContents(
   const entries: LedgerEntry[] = []
   let firstAt: string | null = null
   let lastAt: string | null = null
-  const isFiltered = address !== undefined || id !== undefined || verdicts !== undefined
+  const isFiltered = hasFilter(flags)
   for await (const entry of readLedger(file)) {
     const total = totals[entry.verdict]
     total.awards++
@@ -107,7 +108,7 @@ async function readContents(
     // Without a filter, --explain is about the awards that were not made.
     if (isShown && (isFiltered || !explain || !isAwarded(entry.verdict))) entries.push(entry)
   }
-  const inDoubt = totals.unconfirmed.awards + totals.indeterminate.awards
+  const inDoubt = VERDICTS.filter(isUnknown).reduce((sum, verdict) => sum + totals[verdict].awards, 0)
   return { target: header?.target ?? null, run: header?.run ?? null, firstAt, lastAt, totals, inDoubt, entries }
 }
 

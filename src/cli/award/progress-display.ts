@@ -3,7 +3,7 @@ import { bold, dim, type Output } from '../output.ts'
 import { formatDuration, formatNumber } from './format.ts'
 
 /** Shows the progress of a run. */
-export interface ProgressDisplay {
+interface ProgressDisplay {
   show(progress: AwardProgress): void
   /** Prints a line above the progress. */
   say(text: string): void
@@ -72,7 +72,7 @@ const LINE_INTERVAL_MS = 10_000
 const MIN_LINE_INTERVAL_MS = 1_000
 const LINE_SHARE = 0.1
 
-/** Prints a line every ten seconds, after each tenth of the rows, but at most one line a second, and when an outage begins. */
+/** Prints a line every ten seconds, after each tenth of the rows (at most once a second), and when an outage begins. */
 function progressLines(rows: number, err: Output['err']): ProgressDisplay {
   let lastAt = performance.now()
   let lastShare = 0

@@ -45,8 +45,8 @@ export interface SendFlags extends QuestionFlags {
   readonly profile?: string
 }
 
-/** What a plan is sent with. */
-export interface Sending {
+/** The objects that send a plan. */
+interface Sending {
   readonly client: CampaignClient
   readonly ledger: FileLedger
   readonly format: ProgressFormat
@@ -98,7 +98,8 @@ export async function sendAwards(sending: Sending, firstPlan: Plan): Promise<Exi
 async function confirmAndRun(sending: Sending, firstPlan: Plan): Promise<EndedRun> {
   const { flags, context, compare } = sending
   const { output, interrupts } = context
-  for (let plan = firstPlan; ; ) {
+  let plan = firstPlan
+  for (;;) {
     for (const parts of planLines(plan)) output.err.line(...parts)
     await confirmPlan(plan, flags)
     const ended = await run(sending, plan)
