@@ -45,8 +45,8 @@ const OPTIONS: OptionRules<RewardWalletsOptions> = {
  * @param options - the ledger, the concurrency and callbacks
  * @returns the number of rows per verdict, and the problems. If `complete` is false, run the list again
  * @throws InvalidRequestError when an argument is wrong: a client without `rewardWallet`, rows that can't be iterated
- * @throws ConfigurationError when an option is wrong or misspelt, or the ledger can't be used: it belongs to another run, service, token or version, it is
- *   damaged or not writable, or another run is using it
+ * @throws ConfigurationError when an option is wrong or misspelt, or the ledger can't be used: it belongs to another run,
+ *   service, token or version, it is damaged or not writable, or another run is using it
  * @throws AwardRunStoppedError when the run stopped before its last row, for instance after an abort, a 401, twenty equal
  *   refusals before any success, an error of the ledger or the list, or because the service can't be reached. The `report`
  *   of the error counts the rows that were finished

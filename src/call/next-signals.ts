@@ -1,7 +1,7 @@
 import { isError } from '../shared/type-checks.ts'
 import { TransportError } from '../transports/transport.ts'
 
-/** The digests of Next.js that do not begin with `NEXT_`: a page becomes dynamic, or a prerender ends. */
+/** The digests of Next.js that do not begin with `NEXT_`. They make a page dynamic, or end a prerender. */
 const DIGESTS: readonly unknown[] = [
   'DYNAMIC_SERVER_USAGE',
   'BAILOUT_TO_CLIENT_SIDE_RENDERING',

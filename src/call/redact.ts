@@ -42,7 +42,7 @@ function characterPattern(character: string): string {
   return `(?:${encodings.join('|')})`
 }
 
-/** Returns the query of a URL: the arguments of a read, which are redacted where another package shows the URL. */
+/** Returns the query of a URL, which has the arguments of a read. It is redacted: errors of other packages show the URL. */
 export function queryOf(url: string): string[] {
   const start = url.indexOf('?') + 1
   return start === 0 ? [] : [url.slice(start)]
@@ -59,9 +59,7 @@ const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, '
 /** The texts to redact, and the patterns of {@link patternsOf}. */
 export type Secrets = readonly (string | RegExp)[]
 
-/**
- * Replaces the secrets in a text, and all text that looks like a token or like a password in a URL.
- */
+/** Replaces the secrets in a text, and all text that looks like a token or like a password in a URL. */
 export function redact(text: string, secrets: Secrets): string {
   let clean = text
   for (const secret of secrets) clean = clean.replaceAll(secret, REDACTED)

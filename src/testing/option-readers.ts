@@ -58,8 +58,9 @@ function issuesOf({ issues }: $ZodError, value: unknown): OptionIssue[] {
     if (issue.code !== 'unrecognized_keys') return [{ path, message }]
     // zod lists unknown names in one issue; each name becomes an issue.
     return issue.keys.map((key) => {
-      const isListed = listed.size === listed.add(message).size
-      return { path: [...path, key], message: isListed ? NOT_AN_OPTION : message }
+      if (listed.has(message)) return { path: [...path, key], message: NOT_AN_OPTION }
+      listed.add(message)
+      return { path: [...path, key], message }
     })
   })
 }

@@ -66,7 +66,7 @@ async function poll(): Promise<void> {
     const response = await fetch(`${PATHS.changes}?since=${revision}`)
     if (!response.ok) throw new Error(`status ${response.status}`)
     const changes = (await response.json()) as Changes
-    // Parsing many rows takes long: it and the rendering are separate tasks, so that the page responds in between.
+    // Parsing many rows takes long. Render them in another task, so that the page responds in between.
     await new Promise((resolve) => setTimeout(resolve))
     apply(changes)
     isConnected.value = true

@@ -255,7 +255,7 @@ function describeIssue(issue: $ZodIssue, request: unknown, fields: readonly stri
     case 'unrecognized_keys':
       return `"${issue.keys.join('", "')}" is not a field. The fields are: ${fields.join(', ') || 'none'}.`
     case 'invalid_type':
-      // zod's own message, which is longer when the process has loaded all of zod.
+      // Keep a message of the schema. The default message of zod begins with "Invalid input".
       if (!/^Invalid input(?:: expected |$)/.test(issue.message)) return issue.message
       if (path === '') return 'Send a JSON object.'
       return Object.hasOwn(request as object, path) || issue.path.length > 1

@@ -12,7 +12,7 @@ import { readJson } from './read-json.ts'
 export type { PageAssets } from './assets.ts'
 export { prepareSeed } from './seed.ts'
 
-export interface ConsoleOptions extends Omit<ActionContext, 'feed'> {
+interface ConsoleOptions extends Omit<ActionContext, 'feed'> {
   readonly page: PageAssets
   readonly setup: Setup
   /** Values of the `Host` header to allow in addition to loopback names. */
@@ -61,11 +61,15 @@ export function createConsole(options: ConsoleOptions): Console {
     intercept(request, response) {
       const refusal = guard.refusal(request)
       const [path = '/', query = ''] = (request.url ?? '/').split('?', 2)
-      if (refusal !== undefined) refuse(response, path, refusal)
-      else if (path.startsWith(API)) {
+      if (refusal !== undefined) {
+        refuse(response, path, refusal)
+        return true
+      }
+      if (path.startsWith(API)) {
         responding.enterWith({ response, since: performance.now() })
         return false
-      } else respond(request, response, path, query).catch(() => response.destroy())
+      }
+      respond(request, response, path, query).catch(() => response.destroy())
       return true
     },
     close: () => feed.close(),

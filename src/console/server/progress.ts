@@ -2,6 +2,9 @@ import type { CampaignService, EntrySnapshot } from 'campaign-client/testing'
 import type { ProgressView } from '../protocol.ts'
 import { RecentRows } from './recent-rows.ts'
 
+/** The approximate size of a change in memory, in bytes. */
+const CHANGE_SIZE = 200
+
 interface Change extends ProgressView {
   /** ID of the user's entry. */
   readonly entry: string
@@ -10,7 +13,7 @@ interface Change extends ProgressView {
 /** The changes of each user's XP and completed items, which it finds by comparing entries. */
 export class Progress {
   readonly #service: CampaignService
-  readonly #changes = new RecentRows<Change>(() => 200)
+  readonly #changes = new RecentRows<Change>(() => CHANGE_SIZE)
   /** The last known state of each entry, by ID. */
   readonly #known = new Map<string, Pick<EntrySnapshot, 'total' | 'completed'>>()
   #count = 0
@@ -34,6 +37,7 @@ export class Progress {
       const xp = entry.total - known.total
       const completed = entry.completed.slice(known.completed.length)
       if (xp === 0 && completed.length === 0) continue
+      // The page does not poll for these rows: they need no revision.
       this.#changes.set({ key: `progress-${++this.#count}`, entry: entry.id, at, xp, completed }, 0)
     }
   }

@@ -19,6 +19,7 @@ export function prepareSeed(
   const kept = new Set<unknown>(registered.filter(({ signed }) => signed).map(({ hook_id }) => hook_id))
   const lacksSecret = (webhook: Record<string, unknown>) =>
     webhook.signed === true && webhook.secret === undefined && !kept.has(webhook.hook_id)
-  const signed = (webhook: unknown) => (isRecord(webhook) && lacksSecret(webhook) ? { ...webhook, secret } : webhook)
-  return { ...content, webhooks: webhooks.map(signed) } as ServiceSeed
+  const withSecret = (webhook: unknown) =>
+    isRecord(webhook) && lacksSecret(webhook) ? { ...webhook, secret } : webhook
+  return { ...content, webhooks: webhooks.map(withSecret) } as ServiceSeed
 }

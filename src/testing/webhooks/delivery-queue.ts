@@ -210,8 +210,8 @@ export class DeliveryQueue {
     delivery.controller = controller
     const message = { url, ...applyDeliveryFault(fault, body, webhook) }
     const result = await postMessage(message, this.#settings, controller)
-    const copies = fault?.kind === 'duplicate' && result.status !== undefined && delivery.state === 'pending'
-    const copy = copies ? await postMessage(message, this.#settings, controller) : undefined
+    const isSentTwice = fault?.kind === 'duplicate' && result.status !== undefined && delivery.state === 'pending'
+    const copy = isSentTwice ? await postMessage(message, this.#settings, controller) : undefined
     delivery.controller = undefined
     // `clear` may have deleted the delivery.
     if (this.#deliveries.get(delivery.deliveryId) !== delivery) return
@@ -227,7 +227,7 @@ export class DeliveryQueue {
   #enqueueAfter(delivery: QueuedDelivery, delayMs: number): void {
     const { clock } = this.#settings
     delivery.timer = clock.setTimeout(() => this.#enqueue(delivery), delayMs)
-    // After the timer was set, so that it is due when the clock has moved to `nextRetryAt`.
+    // Read the clock after the timer was set: at `nextRetryAt`, the timer must be due.
     delivery.nextAttemptAt = clock.now() + delayMs
     // A retry in five minutes must not keep the process alive.
     keepProcessAlive(delivery.timer, false)

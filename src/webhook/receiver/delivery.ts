@@ -18,7 +18,7 @@ const DELAYS_MS = [0, 100, 300, 1000, 3000] as const
 const FULL_LEASE_MS = 30_000
 
 /** One message for one endpoint. */
-export interface ReceivedDelivery {
+interface ReceivedDelivery {
   /** The key in the store: see {@link deliveryKey}. */
   readonly key: string
   readonly message: Message
@@ -57,7 +57,7 @@ export function deliveryKey(endpoint: string, id: string): string {
 }
 
 /** The result of {@link claimDelivery}. */
-export type Claim =
+type Claim =
   | { state: 'claimed'; claimed: ClaimedDelivery }
   /** `onError` has received the failure. `released` resolves when a claim that came too late is released. */
   | { state: 'failed'; released?: Promise<void> }
@@ -74,9 +74,10 @@ export async function claimDelivery(delivery: ReceivedDelivery, deadline: Deadli
   const response = (async () => requireClaim(await store.claim(delivery.key, leaseMs)))()
   try {
     const claim = await deadline.meet(response)
-    if (claim !== LATE && claim.state !== 'claimed') return claim
-    if (claim !== LATE && performance.now() < claimedAt + leaseMs) {
-      return { state: 'claimed', claimed: { ...delivery, token: claim.token, claimedAt } }
+    if (claim !== LATE) {
+      if (claim.state !== 'claimed') return claim
+      const isInTime = performance.now() < claimedAt + leaseMs
+      if (isInTime) return { state: 'claimed', claimed: { ...delivery, token: claim.token, claimedAt } }
     }
   } catch (error) {
     reportError(delivery, error, 'claim')

@@ -99,7 +99,7 @@ export class HandlerRun {
 }
 
 /** When a handler must stop. */
-export interface RunLimit {
+interface RunLimit {
   /** A time of `performance.now()`. The lease is not extended after that. */
   readonly until: number
   /** The message of the error when the limit is reached. */
@@ -177,6 +177,7 @@ class Lease {
     const delivery = this.#delivery
     const { store, leaseMs } = delivery.settings
     const attemptMs = leaseMs / 6
+    // The previous attempt got no response in time.
     if (this.#pendingSince !== undefined) reportError(delivery, noResponse('extend', attemptMs), 'extend')
     this.#pendingSince = sentAt
     this.#extendAt = sentAt + attemptMs

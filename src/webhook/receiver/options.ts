@@ -229,7 +229,7 @@ const mustBeEndpoint: OptionRule = (value) => {
   return problem && `${problem}: your name for this endpoint (for instance its path)`
 }
 
-/** Its copy contains copies of the bytes: wiping the original would accept messages signed with zero bytes. */
+/** The options contain a copy of the bytes. Otherwise, wiping the original would accept messages signed with zero bytes. */
 const mustBeSecret: OptionRule = (value) => {
   if (typeof value === 'function') return undefined
   if (value === undefined || value === null) {

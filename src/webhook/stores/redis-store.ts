@@ -186,10 +186,9 @@ const mustBeRedisClient: OptionRule = (client) =>
 
 function runner(client: NodeRedisClient | IoredisClient): Run {
   if (isNodeRedis(client)) {
-    const nodeRedis = client
-    if (isPool(nodeRedis)) return (script, key, ...args) => runInPool(nodeRedis, script, key, args)
+    if (isPool(client)) return (script, key, ...args) => runInPool(client, script, key, args)
     return (script, key, ...args) =>
-      leavingReplica(nodeRedis, inTime(nodeRedis.eval(script, { keys: [key], arguments: args })))
+      leavingReplica(client, inTime(client.eval(script, { keys: [key], arguments: args })))
   }
   return (script, key, ...args) => leavingReplica(client, inTime(client.eval(script, 1, key, ...args)))
 }
@@ -255,7 +254,7 @@ interface NodeRedisPool extends NodeRedisClient {
   execute<Result>(task: (client: PooledClient) => Promise<Result>): Promise<Result>
 }
 
-/** Whether a client is a pool that passes on its connections. These ignore the `keyPrefix` of the pool. */
+/** Whether a client is a pool whose connections can run the scripts. A pool with `keyPrefix` is not: they ignore it. */
 const isPool = (client: NodeRedisClient): client is NodeRedisPool =>
   hasMethod(client, 'execute') && !(client as { _keyPrefix?: unknown })._keyPrefix
 
@@ -283,7 +282,7 @@ function runInPool(pool: NodeRedisPool, script: string, key: string, args: strin
         )
       } catch (error) {
         reject(error)
-        // The pool passes the client on after this.
+        // After this, the pool uses the connection for other tasks.
         if (error instanceof NoResponseError) await replace().catch(() => client.destroy())
       }
     }

@@ -14,8 +14,9 @@ export type Chip<Row> = readonly [value: string, label: string, matches: (row: R
 
 interface FilteredPanelProps<Row> {
   readonly title: string
-  /** Name of the list on the server, and of one of its rows. */
+  /** Name of the list on the server. */
   readonly name: 'requests' | 'deliveries'
+  /** Name of one row. */
   readonly noun: string
   /** Label of the filter. */
   readonly label: string
@@ -29,7 +30,7 @@ interface FilteredPanelProps<Row> {
   readonly children: (rows: readonly Row[]) => ComponentChildren
 }
 
-/** Returns the value of the last paint: a letter that is typed appears before the list changes. */
+/** Returns the value of the previous paint, so that a typed letter appears before the list is filtered. */
 function useLater<Value>(value: Value): Value {
   const [later, setLater] = useState(value)
   useEffect(() => setLater(value), [value])

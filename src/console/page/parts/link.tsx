@@ -21,6 +21,7 @@ export function Link({ to, keepsFilters = false, children, label, class: classNa
   const isTabStop = useContext(IsTabStop)
   const query = isTabStop === undefined ? filterQuery : rowQuery
   const target = keepsFilters ? to + query.value : to
+  // Computed, so that a change of the path renders only the links that it affects.
   const isCurrent = useMemo(() => computed(() => path.value === to), [to])
   return (
     <a

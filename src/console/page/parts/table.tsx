@@ -38,6 +38,7 @@ export function Table<Row>({ class: name, columns, rows, linkTo, rowClass }: Tab
       // The window moves in steps, so that few scroll events cause a render.
       const step = MARGIN / 2
       const first = Math.floor(above / height / step) * step - MARGIN
+      // At least `MARGIN` rows, even if the table is out of sight.
       const from = Math.max(0, Math.min(first, rows.length - MARGIN))
       const to = Math.max(0, first + Math.ceil(scroller.clientHeight / height) + step + MARGIN) + MARGIN
       setWindow((old) => (old.from === from && old.to === to && old.height === height ? old : { from, to, height }))
@@ -102,7 +103,7 @@ interface RowProps<Row> extends Pick<TableProps<Row>, 'columns'> {
   readonly isTabStop: boolean
 }
 
-/** A row that is rendered again only when it changes, or a signal that its cells read. */
+/** A row that is rendered again only when its props change, or a signal that its cells read. */
 const KeptRow = <Row,>(props: RowProps<Row>) => useMemo(() => <TableRow {...props} />, Object.values(props))
 
 const TableRow = <Row,>({ class: name, columns, row, above, index, isTabStop }: RowProps<Row>) => (

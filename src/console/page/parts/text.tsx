@@ -36,7 +36,7 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 
 const digits = (value: number, length = 2): string => String(value).padStart(length, '0')
 
-// Without `Intl`: its first formatter takes the browser longer than the first view of the page.
+// Without `Intl`: creating the first formatter takes longer than rendering the page.
 export function clockTime(ms: number): string {
   const date = new Date(ms)
   return [date.getHours(), date.getMinutes(), date.getSeconds()].map((value) => digits(value)).join(':')

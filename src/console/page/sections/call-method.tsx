@@ -116,7 +116,7 @@ function defaultOf(name: string, example: string | number): string {
   return known ? String(example) : (campaigns[0]?.pid ?? '')
 }
 
-/** Reads the fields of the form. An empty optional field is not sent. The server says what is wrong with a text that is no number. */
+/** Reads the fields of the form. An empty optional field is not sent. The server reports a text that is not a number. */
 function enteredArguments({ arguments: fields }: MethodView, values: Readonly<Record<string, string>>): Given {
   const sent = fields.flatMap(({ name, isNumber, isOptional }) => {
     const text = values[name] ?? ''

@@ -12,7 +12,7 @@ import { DeliveryLine } from './webhooks/deliveries.tsx'
 const SHOWN = 12
 const MORE = 200
 
-/** Something that happened to a user. `order` sorts what happened in the same millisecond, as the service does it. */
+/** An entry of the story. `order` sorts the entries of one millisecond: request, messages, progress. */
 interface Happening {
   readonly at: number
   readonly order: number
