@@ -9,7 +9,6 @@ import { Feed } from './feed.ts'
 import { Guard } from './guard.ts'
 import { readJson } from './read-json.ts'
 
-export type { PageAssets } from './assets.ts'
 export { prepareSeed } from './seed.ts'
 
 interface ConsoleOptions extends Omit<ActionContext, 'feed'> {
