@@ -8,6 +8,7 @@ import { differentParts } from '../../shared/claims.ts'
 import type { ClientTarget } from '../../shared/client-internals.ts'
 import { LEDGER } from '../../shared/ledger-key.ts'
 import { awardKey } from '../../shared/same-award.ts'
+import { shellWord } from '../../shared/text.ts'
 import { comparableAddress } from '../../shared/wallet-address.ts'
 import { isSystemError, systemReason } from '../files.ts'
 import type { Interrupts } from '../interrupts.ts'
@@ -28,7 +29,7 @@ export interface Elsewhere {
   readonly wallets: number
   /** The ledger with the most of them comes first. */
   readonly ledgers: readonly SimilarLedger[]
-  /** The ledgers that were not compared, or not completely. */
+  /** The ledgers that have awards under the ids of the list, and those that were not compared, or not completely. */
   readonly warnings: readonly string[]
 }
 
@@ -91,6 +92,7 @@ export async function compareLedgers(
         const found = await findAwards(candidate, folder, target, list, awards)
         if (candidate.isOpen)
           warnings.push(`${name} is in use, or its run was killed: compared as far as it is written`)
+        if (found.sameIds > 0) warnings.push(sameIdsWarning(found.sameIds, candidate.path))
         if (found.wallets.size === 0) continue
         for (const wallet of found.wallets) wallets.add(wallet)
         ledgers.push({ ledger: candidate.path, wallets: found.wallets.size, lastAt: found.lastAt })
@@ -105,6 +107,13 @@ export async function compareLedgers(
   }
   ledgers.sort((one, other) => other.wallets - one.wallets)
   return { wallets: wallets.size, ledgers, warnings }
+}
+
+/** Warns of a list under another name, and of a new payout with the reason of an earlier one. */
+function sameIdsWarning(count: number, ledger: string): string {
+  const awards = `${formatCount(count, 'award')} of the list ${count === 1 ? 'is' : 'are'}`
+  const advice = `to continue that run, add --ledger ${shellWord(ledger)}; for a new payout, use other reasons or ids`
+  return `${awards} in ${basename(ledger)} under the same id, and the service accepts an id once: ${advice}`
 }
 
 /** Finds the regular files `*.ledger` in the folder of a ledger, other than the ledger itself. */
@@ -144,11 +153,12 @@ async function findAwards(
   target: ClientTarget | undefined,
   list: AwardList,
   awards: ReadonlySet<string>,
-): Promise<{ wallets: ReadonlySet<string>; lastAt: string }> {
+): Promise<{ wallets: ReadonlySet<string>; lastAt: string; sameIds: number }> {
   const { path } = candidate
   const copy = join(folder, 'copy')
   const wallets = new Set<string>()
   let lastAt = ''
+  let sameIds = 0
   try {
     await copyFile(path, copy)
     await copyFile(`${path}-wal`, `${copy}-wal`).catch((error: NodeJS.ErrnoException) => {
@@ -158,18 +168,22 @@ async function findAwards(
     if (!isDeepStrictEqual(after.version, candidate.version)) throw new ChangedError()
     const recorded = fileLedger(copy)[LEDGER].header()?.target ?? undefined
     const isOther = recorded !== undefined && target !== undefined && differentParts(recorded, target).length > 0
-    if (isOther) return { wallets, lastAt }
+    if (isOther) return { wallets, lastAt, sameIds }
     const minAt = new Date(Date.now() - MAX_AGE_MS).toISOString()
     for await (const entry of readLedger(copy)) {
-      if (entry.verdict === 'rejected' || entry.at < minAt || list.awards.has(entry.id)) continue
-      if (!awards.has(awardKey(entry))) continue
+      if (entry.verdict === 'rejected') continue
+      if (list.awards.has(entry.id)) {
+        sameIds++
+        continue
+      }
+      if (entry.at < minAt || !awards.has(awardKey(entry))) continue
       wallets.add(comparableAddress(entry.address))
       if (entry.at > lastAt) lastAt = entry.at
     }
   } finally {
     await Promise.all(['', '-wal', '-shm', '-journal'].map((end) => rm(`${copy}${end}`, { force: true })))
   }
-  return { wallets, lastAt }
+  return { wallets, lastAt, sameIds }
 }
 
 function reasonOf(error: unknown): string {

@@ -78,6 +78,17 @@ describe('a new ledger, beside another that has the same awards under other ids,
     expect(ended.code).not.toBe(2)
   })
 
+  test('says that another ledger has the same ids, as of a list under another name or with the reason of last month', async () => {
+    const { award, file } = await exportedAgain()
+    file('november.csv', listOf(4))
+    const { code, stderr } = await award(['november.csv', '--pid', 'demo', '--yes'])
+    expect(code).toBe(0)
+    expect(stderr).toContain(
+      'warning   3 awards of the list are in r1.csv.ledger under the same id, and the service accepts an id once: to ' +
+        'continue that run, add --ledger r1.csv.ledger; for a new payout, use other reasons or ids',
+    )
+  })
+
   test('asks nothing for awards of last month, of another service, or of rejected rows', async () => {
     const { award, folder } = await exportedAgain()
     const path = join(folder, 'r1.csv.ledger')
