@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { run, scratchFolder } from './command.ts'
+import { jsonOf, run, scratchFolder } from './command.ts'
+import { listeningService } from './service.ts'
 
 test.each([
   ['{', 'is not JSON'],
@@ -30,4 +31,19 @@ test.each([
   const { code, stdout, stderr } = await run(['dev', ...args])
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toContain(words)
+})
+
+test('a port in use is refused with advice', async () => {
+  const { env } = await listeningService()
+  const { port } = new URL(env.CAMPAIGN_BASE_URL as string)
+  const ended = await run(['dev', '--port', port, '--json'])
+  expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining(`port ${port} is already in use`) })
+  expect(jsonOf(ended)).toMatchObject({ error: { code: 'usage' } })
+})
+
+test('a host that is not an address of this machine is refused', async () => {
+  const args = ['--host', '203.0.113.1', '--allowed-host', 'x', '--port', '0']
+  const { code, stdout, stderr } = await run(['dev', ...args])
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).toContain('not an address of this machine')
 })

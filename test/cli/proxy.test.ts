@@ -1,6 +1,8 @@
-import { afterEach, expect, test, vi } from 'vitest'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
 import { startConnectProxy } from '../support/connect-proxy.ts'
-import { run } from './command.ts'
+import { jsonOf, run } from './command.ts'
 
 afterEach(() => void vi.unstubAllEnvs())
 
@@ -42,4 +44,20 @@ test.each([
   const env = { CAMPAIGN_BASE_URL, CAMPAIGN_ACCESS_TOKEN: 'any' }
   expect(await run(['call', 'getCampaignInfo', '--pid', 'demo'], { env })).toMatchObject({ code: 4 })
   expect(targets).toEqual([])
+})
+
+test('webhook send ends after the timeout if the proxy does not respond', async () => {
+  const sockets: Socket[] = []
+  const silent = createServer((socket) => void sockets.push(socket.on('error', () => undefined)))
+  await once(silent.listen(0, '127.0.0.1'), 'listening')
+  onTestFinished(() => {
+    silent.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  stubProxy({ HTTPS_PROXY: `http://127.0.0.1:${(silent.address() as AddressInfo).port}` })
+  const args = ['webhook', 'send', 'https://endpoint.invalid/', '--timeout', '200', '--json']
+  const ended = await run(args, { env: { CAMPAIGN_WEBHOOK_SECRET: 'a secret of the webhook' } })
+  expect(ended.code).toBe(4)
+  expect(jsonOf(ended)).toMatchObject({ response: [{ error: 'no response within 200 ms' }] })
+  expect(sockets).toHaveLength(1)
 })

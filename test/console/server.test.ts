@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { createServer, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { verifyWebhook } from 'campaign-client/webhook'
 import { describe, expect, test } from 'vitest'
@@ -18,6 +19,10 @@ const send = (url: string, method: string, headers: Readonly<Record<string, stri
       .on('error', reject)
       .end(method === 'POST' ? '{}' : '')
   })
+
+/** Returns the status of the response to a request. */
+const statusOf = async (url: string, headers: Readonly<Record<string, string>>, method = 'GET') =>
+  (await send(url, method, headers)).status
 
 test('refuses every POST of another site, with or without Origin, from a form or a script', async () => {
   const { base, url, service } = await openConsole()
@@ -59,6 +64,93 @@ test('accepts requests of its own page, of programs and to allowed host names, a
   expect(text).toContain('--allowed-host')
 })
 
+test('refuses foreign host names and pages of other origins', async () => {
+  const { base } = await openConsole()
+  const { host, port } = new URL(base)
+  const page = 'console/page.js'
+  const api = 'api/v1/campaign/info?pid=demo'
+  const authorization = 'Bearer any'
+  for (const path of ['', page, 'console/changes', 'console/seed.json', api]) {
+    const ask = (headers: Readonly<Record<string, string>>) =>
+      statusOf(`${base}/${path}`, { authorization, ...headers })
+    for (const name of [host, `localhost:${port}`, `[::1]:${port}`, 'LOCALHOST']) {
+      expect(await ask({ host: name })).toBe(200)
+    }
+    for (const name of ['evil.example', `evil.example:${port}`, `127.0.0.1.evil.example:${port}`, '0.0.0.0']) {
+      expect([name, await ask({ host: name })]).toEqual([name, 403])
+    }
+    for (const origin of ['https://evil.example', 'null', 'http://localhost:1', 'http://127.0.0.1', 'nonsense']) {
+      expect([origin, await ask({ origin })]).toEqual([origin, 403])
+    }
+    expect(await ask({ origin: new URL(base).origin })).toBe(200)
+    expect(await ask({ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' })).toBe(403)
+    expect(await ask({ 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'cors' })).toBe(403)
+    expect(await ask({ 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors' })).toBe(200)
+  }
+  expect(await statusOf(base, { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' })).toBe(200)
+})
+
+test.each(['GET / HTTP/1.0', 'GET / HTTP/1.1\r\nHost:', 'GET / HTTP/1.0\r\nHost: 127.0.0.1\r\nHost: evil.example'])(
+  'refuses a request without exactly one host name: %j',
+  async (head) => {
+    const { base } = await openConsole()
+    const { hostname, port } = new URL(base)
+    const socket = connect(Number(port), hostname).end(`${head}\r\nConnection: close\r\n\r\n`)
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 40[03] /)
+  },
+)
+
+test('an action must be a POST of valid JSON', async () => {
+  const { base } = await openConsole()
+  const reset = `${base}/console/do/reset`
+  expect(await statusOf(reset, {})).toBe(405)
+  expect(await statusOf(reset, { 'content-type': 'text/plain' }, 'POST')).toBe(415)
+  expect(await statusOf(reset, { 'content-type': 'application/x-www-form-urlencoded' }, 'POST')).toBe(415)
+  expect(
+    (await fetch(reset, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{' })).status,
+  ).toBe(400)
+  for (const [name, body] of [
+    ['nonsense', {}],
+    ['__proto__', {}],
+    ['constructor', {}],
+    ['listUsers', { pid: 1 }],
+    ['listUsers', null],
+    ['readUser', { pid: 'x', account: 'y', platform: 'z' }],
+    ['readRequest', { key: '99' }],
+    ['readDelivery', { key: 'x' }],
+    ['redeliver', { key: 'x' }],
+    ['cancelFault', { key: 'x' }],
+    ['addFault', { on: 'x', kind: 'y', times: 1 }],
+    ['advance', { ms: -1 }],
+    ['advance', { ms: 9e15 }],
+    ['advanceToNextRetry', {}],
+    ['removeWebhook', { hook_id: 'x' }],
+    ['saveWebhook', { urls: [], scope: 'x', campaigns: [] }],
+    ['saveWebhook', { urls: ['javascript:alert(1)'], scope: 'x', campaigns: [] }],
+    ['testWebhook', { account: 'ada' }],
+    ['loadSeed', { seed: [] }],
+    ['loadSeed', { seed: { campaigns: [{}] } }],
+  ] as const) {
+    const headers = { 'content-type': 'application/json' }
+    const response = await fetch(`${base}/console/do/${name}`, { method: 'POST', headers, body: JSON.stringify(body) })
+    expect([name, response.status]).toEqual([name, 200])
+    expect(await response.json()).toEqual(expect.objectContaining({ error: expect.any(String) }))
+  }
+})
+
+test('serves no files from the disk', async () => {
+  const { base } = await openConsole()
+  for (const path of [
+    'package.json',
+    'console/../package.json',
+    'console/%2e%2e/package.json',
+    '../../etc/passwd',
+    'console/',
+  ]) {
+    expect([path, await statusOf(`${base}/${path}`, {})]).toEqual([path, 404])
+  }
+})
+
 test('serves the page with headers that stop a browser from loading other resources', async () => {
   const { base } = await openConsole()
   for (const path of ['/', '/start', '/users/demo/discord/ada', '/requests/1', '/webhooks', '/faults', '/clock']) {
@@ -72,6 +164,8 @@ test('serves the page with headers that stop a browser from loading other resour
     const policy = response.headers.get('content-security-policy')
     for (const rule of ["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'"])
       expect(policy).toContain(rule)
+    expect(policy).not.toMatch(/unsafe|\*|https?:/)
+    expect(response.headers.get('access-control-allow-origin')).toBeNull()
     expect(response.headers.get('x-content-type-options')).toBe('nosniff')
     expect(response.headers.get('cache-control')).toBe('no-store')
   }
