@@ -18,7 +18,7 @@ test('the README has at most 165 lines', () => {
 test('the gate runs the commands of the README', () => {
   const lines = read('.ci/run').split('\n')
   for (const command of COMMANDS.flatMap((line) => line.split(' && '))) {
-    expect(lines.map((line) => line.replace(/^env -u CI /, ''))).toContain(command)
+    expect(lines).toContain(command)
   }
 })
 
