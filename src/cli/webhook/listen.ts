@@ -4,6 +4,7 @@ import { access, mkdir, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { finished } from 'node:stream/promises'
 import { diagnoseWebhook, type Finding } from 'campaign-client/webhook'
 import { Option } from 'commander'
 import { readBytes } from '../../shared/byte-chunks.ts'
@@ -222,6 +223,8 @@ async function receive(
   const forwarded = forwardTo === undefined ? undefined : await forward(forwardTo, request, body)
   const status = forwarded ? (forwarded.status ?? 502) : (givenStatus ?? (isWrong ? 401 : 200))
   response.writeHead(status, forwarded && withoutConnectionHeaders(forwarded.headers)).end(forwarded?.body)
+  // The command may end after this message. A sender that closes the connection gets no response.
+  await finished(response).catch(() => undefined)
   return {
     at,
     path: request.url ?? '/',
