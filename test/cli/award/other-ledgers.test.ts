@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { createManualClock } from 'campaign-client/testing'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { FULL_SIZE } from '../../support/full-size.ts'
 import { jsonOf } from '../command.ts'
 import { listOf, setUp, wallet } from './set-up.ts'
 
@@ -195,21 +194,6 @@ describe('a new ledger is not compared', () => {
     expect(ended).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('r1.csv.ledger was not compared: more than 256 MB'),
-    })
-  })
-
-  // It copies 1 GB.
-  test.runIf(FULL_SIZE)('with ledgers beyond 1 GB in all', async () => {
-    const { award, folder } = await exportedAgain()
-    utimesSync(join(folder, 'r1.csv.ledger'), 1_000_000_000, 1_000_000_000)
-    for (let number = 1; number <= 4; number++) {
-      writeFileSync(join(folder, `${number}.ledger`), '')
-      truncateSync(join(folder, `${number}.ledger`), 250_000_000)
-    }
-    const ended = await award(['r1 (1).csv', ...SEND, '--dry-run'])
-    expect(ended).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining('r1.csv.ledger was not compared: more than 1000 MB'),
     })
   })
 })
