@@ -1,6 +1,6 @@
 /**
- * Runs for each test file. Test files share processes and modules, so fake timers, globals, environment variables or
- * listeners of one file could break another file. A file that does not restore them fails.
+ * Runs for each test file. A file fails if it does not restore fake timers, globals, environment variables and listeners: they
+ * could break later tests.
  */
 import { afterAll, expect, vi } from 'vitest'
 
