@@ -13,11 +13,11 @@ function claimsOf(token: string): JWTPayload {
 /** Returns issuer and subject of a JWT; `null` if absent. */
 export function identityOf(token: string): { issuer: string | null; subject: string | null } {
   const { iss, sub } = claimsOf(token)
-  return { issuer: textOf(iss), subject: textOf(sub) }
+  return { issuer: claimText(iss), subject: claimText(sub) }
 }
 
 /** Returns a claim as text. Some issuers write a number as `sub`, although RFC 7519 asks for text. */
-function textOf(claim: unknown): string | null {
+function claimText(claim: unknown): string | null {
   if (typeof claim === 'number') return String(claim)
   return typeof claim === 'string' ? claim : null
 }

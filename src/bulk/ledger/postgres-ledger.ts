@@ -78,7 +78,10 @@ const OPTIONS: OptionRules<PostgresLedgerOptions> = {
   leaseMs: optional(milliseconds),
 }
 const DEFAULT_LEASE_MS = 60_000
-/** After this time without a response, a connection counts as lost. A statement that waits for the lock of another process ends sooner. */
+/**
+ * After this time without a response, a connection counts as lost. A statement that waits for the lock of another process
+ * ends sooner.
+ */
 const STATEMENT_TIMEOUT_MS = 30_000
 
 /**
