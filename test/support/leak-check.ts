@@ -1,12 +1,18 @@
 /**
- * Runs for each test file. A file fails if it does not restore fake timers, globals, environment variables and listeners: they
- * could break later tests.
+ * Runs for each test file. Files may share a process, so a file fails if it does not restore fake timers, globals, environment
+ * variables and listeners. Its timers end with it: a local service that still retries would set timers in the fake clock of a
+ * later file.
  */
 import { afterAll, expect, vi } from 'vitest'
 
 /** Loaded before any test replaces `fetch`. A different instance later means that a file loaded it again. */
 const SOURCE = '../../src/index.ts'
 const source: unknown = await import(SOURCE)
+
+const timers = new Set<NodeJS.Timeout>()
+const { setTimeout, setInterval } = globalThis
+globalThis.setTimeout = recording(setTimeout)
+globalThis.setInterval = recording(setInterval)
 
 const globals = Object.getOwnPropertyDescriptors(globalThis) as Record<string, PropertyDescriptor>
 const env = { ...process.env }
@@ -26,6 +32,8 @@ afterAll(async () => {
   vi.useRealTimers()
   vi.unstubAllGlobals()
   vi.unstubAllEnvs()
+  for (const timer of timers) clearTimeout(timer)
+  Object.assign(globalThis, { setTimeout, setInterval })
   // Modules that were loaded while `fetch` was replaced may keep the replacement.
   if ((await import(SOURCE)) !== source) vi.resetModules()
   expect(found, 'state that the test file did not restore').toEqual({
@@ -36,6 +44,15 @@ afterAll(async () => {
     listeners,
   })
 })
+
+function recording<Start extends (...args: never[]) => NodeJS.Timeout>(start: Start): Start {
+  const record = (...args: Parameters<Start>): NodeJS.Timeout => {
+    const timer = start(...args)
+    timers.add(timer)
+    return timer
+  }
+  return Object.assign(record, start) as unknown as Start
+}
 
 /**
  * Skips globals with a getter, which Node replaces on first use, and names with two underscores, which compilers set.
