@@ -21,8 +21,6 @@ export default defineConfig({
     maxWorkers: availableParallelism() + (FULL_SIZE ? 1 : 3),
     // Applies to concurrent tests within a file.
     maxConcurrency: 8,
-    // Files share processes, which saves half of the time. The gate isolates them.
-    isolate: process.env.CI !== undefined,
     setupFiles: ['test/support/random-seed.ts', 'test/support/leak-check.ts'],
     // Generous, so that a slow machine fails no test.
     testTimeout: FULL_SIZE ? 1_200_000 : 600_000,
@@ -38,6 +36,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
+          // Files share processes, which saves half of the time.
+          isolate: false,
           include: ['test/**/*.test.ts'],
           exclude: [INTEGRATION],
           typecheck: { enabled: true, include: ['test/**/*.test-d.ts'], tsconfig: './test/tsconfig.types.json' },

@@ -164,7 +164,7 @@ describe('a write on a kept connection', () => {
 
   test('is not sent if it is cancelled before it was written', async () => {
     const server = await serving(({ socket }) => socket.write(responseBytes('{}')))
-    const transport = transportWith()
+    const transport = transportWith({ keepAliveMs: 100 })
     await transport.send(read(server), never)
     const aborter = new AbortController()
     const sending = expect(transport.send(unsafeWrite(server), cancellationOf(aborter.signal))).rejects.toThrow(
@@ -564,7 +564,7 @@ describe('a request aborted', () => {
 
   test('in the queue of the agent is not sent', async () => {
     const server = await serving(() => undefined)
-    const transport = transportWith({ maxSockets: 1 })
+    const transport = transportWith({ maxSockets: 1, keepAliveMs: 100 })
     const first = new AbortController()
     const second = new AbortController()
     const calls = [first, second].map(({ signal }) => transport.send(read(server), cancellationOf(signal)))

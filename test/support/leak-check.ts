@@ -1,5 +1,5 @@
 /**
- * Runs for each test file. Files may share a process, so a file fails if it does not restore fake timers, globals, environment
+ * Runs for each test file. Unit tests share processes, so a file fails if it does not restore fake timers, globals, environment
  * variables and listeners. Its timers end with it: a local service that still retries would set timers in the fake clock of a
  * later file.
  */
