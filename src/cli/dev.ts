@@ -38,8 +38,8 @@ export interface DevFlags {
   readonly open?: boolean
 }
 
-/** Reads a file of the console. The build puts the console beside the command. */
-const readConsoleFile = (name: string): string => readFileSync(new URL(`../console/${name}`, import.meta.url), 'utf8')
+/** Reads a file of the console's page. The build puts the page beside the command. */
+const readPageFile = (name: string): string => readFileSync(new URL(`../console/${name}`, import.meta.url), 'utf8')
 
 /** @param host - the address to listen on; IPv6 without brackets */
 const isLoopbackHost = (host: string): boolean => isLoopback(host) || host === '::1'
@@ -85,7 +85,7 @@ export async function dev(flags: DevFlags, { output, env, interrupts }: Context)
   // In the same turn of the event loop in which the server starts to listen, so before any request.
   const page = createConsole({
     service,
-    page: { script: readConsoleFile('page.js'), style: readConsoleFile('style.css') },
+    readPageFile,
     setup: {
       operations: Object.keys(endpoints),
       hasSecret: secret !== undefined,

@@ -35,7 +35,7 @@ export async function openConsole({ secret, reachable = /./, campaigns, webhooks
     baseUrl: url,
     accessToken: token ?? 'dev',
     registrationPath: 'webhook',
-    page: { script: 'the script', style: 'the style' },
+    readPageFile: (name) => `the content of ${name}`,
     setup: { operations: [], hasSecret: secret !== undefined, acceptsAnyToken: token === undefined },
     allowedHosts: ['Campaign.Test'],
     requireReachable(target) {

@@ -170,8 +170,8 @@ test('serves the page with headers that stop a browser from loading other resour
     expect(response.headers.get('cache-control')).toBe('no-store')
   }
   for (const [path, type, text] of [
-    ['/console/page.js', 'text/javascript', 'the script'],
-    ['/console/page.css', 'text/css', 'the style'],
+    ['/console/page.js', 'text/javascript', 'the content of page.js'],
+    ['/console/page.css', 'text/css', 'the content of style.css'],
     ['/console/icon.svg', 'image/svg+xml', '<svg'],
   ] as const) {
     const response = await fetch(base + path)

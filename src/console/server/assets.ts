@@ -1,11 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { PATHS } from '../protocol.ts'
 
-/** The files of the built page, which are served from memory. */
-export interface PageAssets {
-  readonly script: string
-  readonly style: string
-}
+/** Reads a file of the built page. */
+export type ReadPageFile = (name: 'page.js' | 'style.css') => string
 
 const HTML = `<!doctype html>
 <html lang="en">
@@ -63,9 +60,9 @@ export function sendText(
 const SECTIONS = new Set(['', 'overview', 'start', 'users', 'requests', 'webhooks', 'faults', 'clock'])
 
 /** Serves a file of the page. Serves the page with status 404 for an unknown path. The page then links to the overview. */
-export function servePage(path: string, { script, style }: PageAssets, response: ServerResponse): void {
-  if (path === PATHS.script) sendText(response, 200, 'text/javascript', script)
-  else if (path === PATHS.style) sendText(response, 200, 'text/css', style)
+export function servePage(path: string, readFile: ReadPageFile, response: ServerResponse): void {
+  if (path === PATHS.script) sendText(response, 200, 'text/javascript', readFile('page.js'))
+  else if (path === PATHS.style) sendText(response, 200, 'text/css', readFile('style.css'))
   else if (path === PATHS.icon) sendText(response, 200, 'image/svg+xml', ICON)
   else sendText(response, SECTIONS.has(path.split('/')[1] ?? '') ? 200 : 404, 'text/html', HTML)
 }

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { CampaignService } from 'campaign-client/testing'
 import { PATHS, type Setup } from '../protocol.ts'
 import { type ActionContext, performAction } from './actions.ts'
-import { type PageAssets, sendText, servePage } from './assets.ts'
+import { type ReadPageFile, sendText, servePage } from './assets.ts'
 import { CONTROL, control, errorView, sendJson } from './control.ts'
 import { Feed } from './feed.ts'
 import { Guard } from './guard.ts'
@@ -12,7 +12,7 @@ import { readJson } from './read-json.ts'
 export { prepareSeed } from './seed.ts'
 
 interface ConsoleOptions extends Omit<ActionContext, 'feed'> {
-  readonly page: PageAssets
+  readonly readPageFile: ReadPageFile
   readonly setup: Setup
   /** Values of the `Host` header to allow in addition to loopback names. */
   readonly allowedHosts: readonly string[]
@@ -28,7 +28,7 @@ const API = '/api/'
 
 /** Creates the console of a service. The guard protects the console and the service. */
 export function createConsole(options: ConsoleOptions): Console {
-  const { service, page, setup, clock } = options
+  const { service, readPageFile, setup, clock } = options
   const guard = new Guard(options.allowedHosts)
   /** While the service handles a request: its response, and the time when the request arrived. */
   const responding = new AsyncLocalStorage<{ readonly response: ServerResponse; readonly since: number }>()
@@ -53,7 +53,7 @@ export function createConsole(options: ConsoleOptions): Console {
       return sendJson(response, 200, changes)
     }
     if (path === PATHS.seed) return sendSeed(response, service)
-    servePage(path, page, response)
+    servePage(path, readPageFile, response)
   }
 
   return {
