@@ -138,7 +138,8 @@ describe('close()', () => {
         })
       },
     })
-    const response = receiver.fetch(deliveryOf(activity()))
+    const message = activity()
+    const response = receiver.fetch(deliveryOf(message))
     await vi.advanceTimersByTimeAsync(0)
     const closed = receiver.close({ timeoutMs: 2000 })
     await vi.advanceTimersByTimeAsync(1999)
@@ -150,7 +151,7 @@ describe('close()', () => {
     expect(contexts[0]?.signal.reason.message).toMatch(/receiver was closed while the handler was running/)
     expect(calls).toEqual(['claim', 'release'])
     expect((await response).status).toBe(503)
-    expect(rejections).toMatchObject([{ reason: 'closing' }])
+    expect(rejections).toMatchObject([{ reason: 'closing', id: message.id }])
   })
 
   test('the claim of a handler that ignores its signal is released one second later', async () => {
@@ -182,6 +183,28 @@ describe('close()', () => {
     await closed
     expect((await response).status).toBe(200)
     expect(calls).not.toContain('release')
+  })
+
+  test('waits until a later attempt records the message', async () => {
+    const inner = memoryStore()
+    let isDown = true
+    const { store } = recordingStore(inner, {
+      complete: (key, token, retainMs) =>
+        isDown ? Promise.reject(new Error('down')) : inner.complete(key, token, retainMs),
+    })
+    const { receiver } = observedReceiver({ store })
+    const message = activity()
+    const response = receiver.fetch(deliveryOf(message))
+    await vi.advanceTimersByTimeAsync(0)
+    expect((await response).status).toBe(200)
+    const closed = receiver.close({ timeoutMs: 60_000 })
+    const isClosed = settled(closed)
+    await vi.advanceTimersByTimeAsync(100)
+    expect(isClosed()).toBe(false)
+    isDown = false
+    await vi.advanceTimersByTimeAsync(10_000)
+    await closed
+    expect(await inner.claim(JSON.stringify(['campaign', message.id]), 1)).toEqual({ state: 'done' })
   })
 
   test('does not wait for a store that hangs', async () => {
