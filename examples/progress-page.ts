@@ -61,7 +61,7 @@ export function progressPage(options: ProgressPageOptions): Hono {
     // Keeps old progress while the service is unavailable.
     noDeleteOnFetchRejection: true,
     allowStaleOnFetchRejection: true,
-    // When a webhook arrives during a call, readers get the result of the
+    // When a message arrives during a call, readers get the result of the
     // call, but the cache does not keep it.
     ignoreFetchAbort: true,
   })

@@ -3,8 +3,8 @@
  */
 import { spawn } from 'node:child_process'
 import { delimiter, dirname } from 'node:path'
-import { RUNTIMES } from '../test/runtimes/catalogue.ts'
 import { installRuntimes } from '../test/runtimes/installation.ts'
+import { RUNTIMES } from '../test/runtimes/runtimes.ts'
 import { pathTo } from './repository.ts'
 
 const [version, ...args] = process.argv.slice(2)

@@ -60,11 +60,11 @@ const changesValues = (schema: $ZodType): boolean => {
 
 const UNCHANGED = new Set(['string', 'number', 'boolean', 'custom'])
 
-/** Returns a schema that accepts the same values, with objects that zod compiles. It ignores unknown fields. */
+/** Returns a schema that accepts the same values, with objects that zod compiles. Unknown fields are ignored. */
 function compile(schema: $ZodType): $ZodType {
   const { def } = (schema as $ZodTypes)._zod
   if (def.type === 'array') return new $ZodArray({ ...def, element: compile(def.element) })
-  if (def.type !== 'object') return schema
+  if (def.type !== 'object' || def.checks !== undefined) return schema
   const shape = Object.fromEntries(Object.entries(def.shape).map(([name, field]) => [name, compile(field)]))
   return new $ZodObjectJIT({ type: 'object', shape })
 }

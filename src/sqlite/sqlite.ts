@@ -25,7 +25,7 @@ export interface SqliteDatabase {
   close(): void
 }
 
-/** The part of Node's `process` that loads node:sqlite. Workers and browsers have none. */
+/** The part of Node's `process` that loads built-in modules. Workers and browsers have none. */
 interface NodeProcess {
   readonly version: string
   getBuiltinModule?(name: string): object | undefined
@@ -36,7 +36,7 @@ interface NodeSqlite {
 }
 
 /**
- * Loads node:sqlite. It is not imported, so that importing the package never fails.
+ * Loads node:sqlite at run time: an import would fail on runtimes without it.
  *
  * @param where - the function to name in the error
  * @throws ConfigurationError when this runtime has no node:sqlite
@@ -45,13 +45,13 @@ export function loadSqlite(where: string): NodeSqlite {
   const { process } = globalThis as { process?: NodeProcess }
   const sqlite = process?.getBuiltinModule?.('node:sqlite') as NodeSqlite | undefined
   if (sqlite !== undefined) return sqlite
-  const found = process === undefined ? 'this runtime has none' : `this is ${process.version}`
-  throw new ConfigurationError(`${where} needs node:sqlite: Node.js 22.13 or newer, and ${found}`)
+  const runtime = process?.version ?? 'this runtime'
+  throw new ConfigurationError(`${where} needs node:sqlite: Node.js 22.13 or newer, and ${runtime} does not provide it`)
 }
 
 /**
- * Opens a file with node:sqlite, or creates it. SQLite opens the file, but reads nothing yet. A busy database is an error
- * at once: SQLite's own busy timeout would block the event loop.
+ * Opens a file with node:sqlite, or creates it. Reads nothing yet. A statement fails at once if the database is busy:
+ * SQLite's own busy timeout would block the event loop.
  *
  * @param where - the function to name in the error
  * @throws ConfigurationError when this Node.js has no node:sqlite; the error of SQLite when the file can't be opened
@@ -67,7 +67,7 @@ interface NodeFs {
   ): { readonly dev: bigint; readonly ino: bigint } | undefined
 }
 
-/** Returns a text that identifies the file at a path: another file at the same path has another one. `undefined` without a file. */
+/** Returns a text that identifies the file at a path, and differs after the file was replaced; `undefined` if there is none. */
 export function fileIdentity(path: string): string | undefined {
   const { process } = globalThis as { process?: NodeProcess }
   const fs = process?.getBuiltinModule?.('node:fs') as NodeFs | undefined

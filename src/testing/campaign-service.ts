@@ -250,7 +250,7 @@ export function createCampaignService(options: CampaignServiceOptions = {}): Cam
     exportSeed: (exportOptions) => exportSeed(service.content, exportOptions),
     reset(seed) {
       const start = seed === undefined ? settings.start : readSeed('reset', seed)
-      service.content = loadSeed('reset', start, settings.idSeed, service.content.webhooks)
+      service.content = loadSeed('reset', start, settings.idSeed, seed && service.content.webhooks)
       faults.clear()
       service.log.clear()
       deliveries.clear()

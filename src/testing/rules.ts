@@ -15,7 +15,7 @@ import { completeTask, missingDependencies } from './state/complete-task.ts'
 import type { EntryOptions, ServiceState } from './state/service-state.ts'
 import type { User } from './state/user-registry.ts'
 import type { TokenGrant } from './tokens.ts'
-import { isSecret, SECRET_RULE, type WebhookRegistry } from './webhooks/webhook-registry.ts'
+import { isUsableSecret, UNUSABLE_SECRET, type WebhookRegistry } from './webhooks/webhook-registry.ts'
 
 /** The second argument of every rule. */
 export interface RuleContext {
@@ -188,7 +188,7 @@ export const rules: {
 
   registerWebhook({ scope, url, secret, hook_id }, { webhooks, grant }) {
     const { organization, campaigns } = grant
-    if (secret !== undefined && !isSecret(secret)) throw badRequest(`secret: ${SECRET_RULE}`)
+    if (secret !== undefined && !isUsableSecret(secret)) throw badRequest(`secret: ${UNUSABLE_SECRET}`)
     const known = hook_id === undefined ? undefined : webhooks.find(hook_id)
     if (known && known.organization !== organization) {
       throw accessDenied(`the webhook "${hook_id}" belongs to another organization`)

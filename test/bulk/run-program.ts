@@ -61,11 +61,7 @@ function* rows() {
 
 let ended = 0
 let halted = 0
-let release: () => void = () => undefined
-const released = new Promise<void>((resolve) => {
-  release = resolve
-})
-process.stdin.once('data', () => release())
+const released = new Promise((resolve) => process.stdin.once('data', resolve))
 const halting = {
   async rewardWallet(...[row, options]: Parameters<CampaignClient['rewardWallet']>) {
     if (ended >= (task.haltAfter ?? Infinity)) {

@@ -147,9 +147,9 @@ describe('a write that was never sent has the outcome not_applied', () => {
   })
 })
 
-describe('a token is never sent unencrypted to an https address', () => {
+describe('a token is never sent unencrypted to an https base URL', () => {
   /**
-   * A server that records all bytes and ends each connection after the first ones. `received` resolves when all
+   * A server that records all bytes and closes each connection after its first bytes. `received` resolves when all
    * connections have closed.
    */
   async function recordingServer(): Promise<{ port: number; received: () => Promise<string> }> {

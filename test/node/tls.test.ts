@@ -170,7 +170,7 @@ test('a slow event loop does not open more connections than there are concurrent
   expect(connections.size).toBe(4)
 })
 
-test('a call to an http server at an https address is not applied', async () => {
+test('a call to an http server at an https base URL is not applied', async () => {
   const seen: string[] = []
   const server = http.createServer((request) => seen.push(request.url ?? '')).listen(0, '127.0.0.1')
   opened.push(server)

@@ -6,8 +6,8 @@ import { delimiter, join } from 'node:path'
 import { Pool } from 'pg'
 import { createCampaignService } from '../../src/testing/index.ts'
 import { TestAuthority } from '../node/certificates.ts'
-import { HOME } from '../runtimes/catalogue.ts'
 import { installRuntimes } from '../runtimes/installation.ts'
+import { RUNTIMES_FOLDER } from '../runtimes/runtimes.ts'
 import { openConnectProxy } from '../support/connect-proxy.ts'
 import { listenWithMutualTls } from '../support/mutual-tls.ts'
 import { mustRun, runCommand } from './command.ts'
@@ -30,7 +30,9 @@ const SKIPPED: Readonly<Record<string, string>> = {
 const SECRET = 'a-webhook-secret'
 /** Finds `bun` and `deno`. */
 const PATH = [
-  ...['@oven/bun-linux-x64/bin', '@deno/linux-x64-glibc'].map((folder) => join(HOME, 'node_modules', folder)),
+  ...['@oven/bun-linux-x64/bin', '@deno/linux-x64-glibc'].map((folder) =>
+    join(RUNTIMES_FOLDER, 'node_modules', folder),
+  ),
   process.env.PATH,
 ].join(delimiter)
 

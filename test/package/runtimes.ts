@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import { RUNTIMES, type Runtime } from '../runtimes/catalogue.ts'
 import { installRuntimes } from '../runtimes/installation.ts'
+import { RUNTIMES, type Runtime } from '../runtimes/runtimes.ts'
 import { buildSuite, type Trial, tryRuntime } from '../runtimes/trial.ts'
 import { withInstalledProject } from './installed-project.ts'
 import { packPackage } from './packed-package.ts'

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { mustRun } from '../package/command.ts'
-import { HOME } from './catalogue.ts'
+import { RUNTIMES_FOLDER } from './runtimes.ts'
 
 interface Lockfile {
   readonly packages: Readonly<Record<string, { readonly integrity?: string }>>
@@ -11,13 +11,17 @@ interface Lockfile {
 export async function installRuntimes(): Promise<void> {
   if (isInstalled()) return
   console.log('installing the runtimes …')
-  await mustRun('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: HOME })
+  await mustRun('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: RUNTIMES_FOLDER,
+  })
 }
 
 function isInstalled(): boolean {
-  const installedLockfile = join(HOME, 'node_modules/.package-lock.json')
+  const installedLockfile = join(RUNTIMES_FOLDER, 'node_modules/.package-lock.json')
   if (!existsSync(installedLockfile)) return false
-  const locked = Object.entries(readLockfile(join(HOME, 'package-lock.json')).packages).filter(([path]) => path !== '')
+  const locked = Object.entries(readLockfile(join(RUNTIMES_FOLDER, 'package-lock.json')).packages).filter(
+    ([path]) => path !== '',
+  )
   const { packages } = readLockfile(installedLockfile)
   return locked.every(([path, { integrity }]) => integrity !== undefined && packages[path]?.integrity === integrity)
 }

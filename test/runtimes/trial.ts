@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 import { mustRun, runCommand } from '../package/command.ts'
-import { HOME, type Runtime } from './catalogue.ts'
 import { closedUrl, startLoopbackService } from './loopback-service.ts'
+import { RUNTIMES_FOLDER, type Runtime } from './runtimes.ts'
 import type { Outcome } from './suite/behaviour.ts'
 import { SECRET, TOKEN } from './suite/secrets.ts'
 
@@ -33,7 +33,10 @@ const TIMEOUT_MS = 120_000
 /** Builds the suite beside the installed package, which it imports by name: for processes, and for every runtime. */
 export async function buildSuite(project: string): Promise<void> {
   await build({
-    entryPoints: { suite: join(HOME, 'suite/index.ts'), 'suite-process': join(HOME, 'suite/process.ts') },
+    entryPoints: {
+      suite: join(RUNTIMES_FOLDER, 'suite/index.ts'),
+      'suite-process': join(RUNTIMES_FOLDER, 'suite/process.ts'),
+    },
     outdir: project,
     outExtension: { '.js': '.mjs' },
     bundle: true,
@@ -44,8 +47,11 @@ export async function buildSuite(project: string): Promise<void> {
     tsconfigRaw: {},
     logLevel: 'error',
   })
-  cpSync(join(HOME, 'hosts'), project, { recursive: true })
-  cpSync(join(HOME, 'hosts/crypto-probe.mjs'), join(project, 'node_modules/campaign-client/dist/crypto-probe.mjs'))
+  cpSync(join(RUNTIMES_FOLDER, 'hosts'), project, { recursive: true })
+  cpSync(
+    join(RUNTIMES_FOLDER, 'hosts/crypto-probe.mjs'),
+    join(project, 'node_modules/campaign-client/dist/crypto-probe.mjs'),
+  )
   writeFileSync(join(project, 'package.json'), '{"private": true, "type": "module"}\n')
 }
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import * as z from 'zod/mini'
 import { type $ZodType, safeParse } from 'zod/v4/core'
 import { campaignInfo } from '../../src/endpoints/get-campaign-info.ts'
 import { userProgress } from '../../src/endpoints/get-user-progress.ts'
@@ -38,4 +39,10 @@ it('accepts returns true exactly if zod accepts the data unchanged', () => {
 
 it('accepts returns false for a schema that converts numeric strings', () => {
   expect(accepts(campaignInfo, operation('getCampaignInfo').data)).toBe(false)
+})
+
+it('accepts applies the checks of an object', () => {
+  const ordered = z.looseObject({ from: z.number(), to: z.number() }).check(z.refine(({ from, to }) => from <= to))
+  expect(accepts(ordered, { from: 1, to: 2 })).toBe(true)
+  expect(accepts(ordered, { from: 2, to: 1 })).toBe(false)
 })

@@ -89,11 +89,11 @@ describe('GET /user/progress', () => {
 })
 
 describe('POST /wallet/reward', () => {
-  const reward = { address: WALLET, pid: 'demo', id: 'reward-1', xp: 25 }
+  const award = { address: WALLET, pid: 'demo', id: 'reward-1', xp: 25 }
 
   test('registers a new address, adds the XP and the reward', async () => {
     const { service, post, progress } = start()
-    expect(await post('/wallet/reward', reward)).toMatchObject(ok())
+    expect(await post('/wallet/reward', award)).toMatchObject(ok())
     const expected = { xp: 25, total: 25, rewards: [{ id: 'reward-1', reward: '25', type: 'xp' }] }
     expect(await progress(WALLET, 'ethereum')).toMatchObject({ user_id: WALLET, ...expected })
     expect(service.state.awards).toMatchObject([{ id: 'reward-1', address: WALLET, xp: 25, pid: 'demo' }])
@@ -103,45 +103,45 @@ describe('POST /wallet/reward', () => {
   test('refuses a second use of the id, for any address and in any campaign', async () => {
     const service = createCampaignService({ campaigns: [{ id: 'demo' }, { id: 'other' }] })
     const { post } = caller(service.fetch)
-    await post('/wallet/reward', reward)
-    expect(await post('/wallet/reward', reward)).toMatchObject(refused(400))
-    expect(await post('/wallet/reward', { ...reward, address: `0x${'2'.repeat(40)}` })).toMatchObject(refused(400))
-    expect(await post('/wallet/reward', { ...reward, pid: 'other' })).toMatchObject(refused(400))
+    await post('/wallet/reward', award)
+    expect(await post('/wallet/reward', award)).toMatchObject(refused(400))
+    expect(await post('/wallet/reward', { ...award, address: `0x${'2'.repeat(40)}` })).toMatchObject(refused(400))
+    expect(await post('/wallet/reward', { ...award, pid: 'other' })).toMatchObject(refused(400))
     expect(service.state.awards).toHaveLength(1)
-    expect(service.state.entries, 'a refused reward registers no user').toHaveLength(1)
+    expect(service.state.entries, 'a refused award registers no user').toHaveLength(1)
     expect(service.requests.at(-1)?.reason).toBe('the reward id "reward-1" has been used before')
   })
 
   test('refuses the id of a seeded reward', async () => {
     const { post } = start()
-    expect(await post('/wallet/reward', { ...reward, id: 'reward-ada-1' })).toMatchObject(refused(400))
+    expect(await post('/wallet/reward', { ...award, id: 'reward-ada-1' })).toMatchObject(refused(400))
   })
 
   test('finds the user of a wallet in any letter case and on every platform', async () => {
     const { service, post, progress } = start()
-    await post('/wallet/reward', reward)
-    await post('/wallet/reward', { ...reward, address: WALLET.toLowerCase(), id: 'reward-2' })
+    await post('/wallet/reward', award)
+    await post('/wallet/reward', { ...award, address: WALLET.toLowerCase(), id: 'reward-2' })
     expect(await progress(WALLET, 'anything')).toMatchObject({ xp: 50 })
-    await post('/wallet/reward', { ...reward, address: '0xADA0000000000000000000000000000000000001', id: 'reward-3' })
+    await post('/wallet/reward', { ...award, address: '0xADA0000000000000000000000000000000000001', id: 'reward-3' })
     expect(await progress('ada')).toMatchObject({ xp: 1195 })
     expect(service.state.entries).toHaveLength(4)
   })
 
-  test('rewards a wallet in a second campaign', async () => {
+  test('awards XP to a wallet in a second campaign', async () => {
     const service = createCampaignService({ campaigns: [{ id: 'demo' }, { id: 'other' }] })
     const { post } = caller(service.fetch)
-    await post('/wallet/reward', reward)
-    expect(await post('/wallet/reward', { ...reward, pid: 'other', id: 'reward-2' })).toMatchObject(ok())
+    await post('/wallet/reward', award)
+    expect(await post('/wallet/reward', { ...award, pid: 'other', id: 'reward-2' })).toMatchObject(ok())
     expect(service.state.entries).toMatchObject([
       { pid: 'demo', xp: 25 },
       { pid: 'other', xp: 25 },
     ])
   })
 
-  test('refuses XP above the largest number', async () => {
+  test('refuses an award after which the XP would not be a finite number', async () => {
     const { service, post } = start()
-    await post('/wallet/reward', { ...reward, xp: 1.7e308 })
-    expect(await post('/wallet/reward', { ...reward, id: 'reward-2', xp: 1.7e308 })).toMatchObject(refused(400))
+    await post('/wallet/reward', { ...award, xp: 1.7e308 })
+    expect(await post('/wallet/reward', { ...award, id: 'reward-2', xp: 1.7e308 })).toMatchObject(refused(400))
     expect(service.state.awards).toHaveLength(1)
   })
 })
@@ -230,7 +230,7 @@ describe('POST /user/ref_id', () => {
     expect(service.state.entries.at(-1)).toMatchObject({ account: 'new', referrer: 'ada' })
   })
 
-  test('gives every new user a link', async () => {
+  test('accepts the link of a new user', async () => {
     const { service, post } = start()
     await post('/user', { ...ada, account: 'new' })
     const link = service.state.entries.at(-1)?.ref_id as string
@@ -392,7 +392,7 @@ describe('POST /action/value', () => {
 })
 
 describe('reads', () => {
-  test('GET /campaign/info returns the definitions, with numbers as strings where the interface has strings', async () => {
+  test('GET /campaign/info returns the definitions, with numbers as strings where the API description has strings', async () => {
     const response = await start().get('/campaign/info', { pid: 'demo' })
     const { data } = response.body as { data: { actions: unknown[]; quests: unknown[] } }
     expect(data).toMatchObject({ id: 'demo', name: 'Demo campaign' })

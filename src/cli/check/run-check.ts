@@ -20,16 +20,15 @@ export interface AnsweredQuestion {
 }
 
 /**
- * Asks all questions whose arguments are given, the token question last. Then judges the answers.
- * Returns the token question first.
+ * Asks all questions whose arguments are given, then judges the answers. `tokenQuestion` explains its place in both orders.
  */
 export async function runCheck(check: Check): Promise<readonly AnsweredQuestion[]> {
-  const answers = new Map<Question, unknown>()
+  const asked = new Map<Question, unknown>()
   for (const question of [...QUESTIONS, tokenQuestion]) {
-    if (missingFlags(question, check.args).length === 0) answers.set(question, await question.ask?.(check))
+    if (missingFlags(question, check.args).length === 0) asked.set(question, await question.ask?.(check))
   }
   return [tokenQuestion, ...QUESTIONS].map((question) => {
-    if (answers.has(question)) return { question, finding: question.judge(check, answers.get(question)) }
+    if (asked.has(question)) return { question, finding: question.judge(check, asked.get(question)) }
     const note = `needs ${missingFlags(question, check.args).join(', ')}`
     return { question, finding: { result: 'not asked', note } }
   })

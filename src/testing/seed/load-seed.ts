@@ -19,17 +19,18 @@ export interface ServiceContent {
  * Creates the content of a service from a seed that has been validated.
  *
  * @param running - webhooks of the running service: a `signed` webhook without a secret keeps its current secret
- * @throws ConfigurationError when two users have the same account, wallet, entry ID or referral link
+ * @throws ConfigurationError when two users have the same account, wallet, entry ID or referral link, or a referrer is not
+ *   another user of the campaign
  */
 export function loadSeed(
   caller: string,
-  { campaigns = [demoCampaign], webhooks: hooks = [], awards = [], values = [] }: ServiceSeed,
+  { campaigns = [demoCampaign], webhooks: webhookSeeds = [], awards = [], values = [] }: ServiceSeed,
   idSeed: number | string | undefined,
   running?: WebhookRegistry,
 ): ServiceContent {
   const ids = new IdGenerator(idSeed)
   const state = new ServiceState(ids)
-  for (const { hook_id } of hooks) ids.reserve(hook_id)
+  for (const { hook_id } of webhookSeeds) ids.reserve(hook_id)
   for (const { id, ref_id } of campaigns.flatMap(({ users = [] }) => users)) {
     ids.reserve(id)
     ids.reserve(ref_id)
@@ -41,10 +42,10 @@ export function loadSeed(
   for (const value of values) state.recordValue(value)
 
   const webhooks = new WebhookRegistry(ids)
-  for (const { secret, signed = false, ...hook } of hooks) {
-    const keptSecret = signed && hook.hook_id !== undefined ? running?.find(hook.hook_id)?.secret : undefined
+  for (const { secret, signed = false, ...options } of webhookSeeds) {
+    const keptSecret = signed && options.hook_id !== undefined ? running?.find(options.hook_id)?.secret : undefined
     const knownSecret = secret ?? keptSecret
-    webhooks.register({ ...hook, secret: knownSecret, secretMissing: signed && knownSecret === undefined })
+    webhooks.register({ ...options, secret: knownSecret, secretMissing: signed && knownSecret === undefined })
   }
   // Loading a seed is not a change.
   state.takeChanges()
@@ -55,12 +56,12 @@ export function loadSeed(
 /** A place in the seed, for the issues of an error. */
 interface Place {
   at(...path: readonly (string | number)[]): Place
-  refusal(message: string): ConfigurationError
+  error(message: string): ConfigurationError
 }
 
 const placeOf = (caller: string, path: readonly (string | number)[]): Place => ({
   at: (...further) => placeOf(caller, [...path, ...further]),
-  refusal: (message) => configurationError(caller, [{ path, message }]),
+  error: (message) => configurationError(caller, [{ path, message }]),
 })
 
 function loadCampaign(seed: CampaignSeed, state: ServiceState, where: Place): void {
@@ -75,7 +76,7 @@ function loadCampaign(seed: CampaignSeed, state: ServiceState, where: Place): vo
     const { account, platform } =
       typeof user.referrer === 'string' ? { ...user, account: user.referrer } : user.referrer
     const referrer = campaign.find(state.users.find(account, platform))
-    if (!referrer || referrer === entry) throw place.at('referrer').refusal('must be another user of the campaign')
+    if (!referrer || referrer === entry) throw place.at('referrer').error('must be another user of the campaign')
     campaign.update(entry, { referrer })
   }
 }
@@ -83,20 +84,20 @@ function loadCampaign(seed: CampaignSeed, state: ServiceState, where: Place): vo
 function loadUser(seed: UserSeed, campaign: Campaign, state: ServiceState, where: Place): Entry {
   const { users } = state
   const user = users.register(seed.account, seed.platform)
-  if (campaign.find(user)) throw where.refusal('is a duplicate')
+  if (campaign.find(user)) throw where.error('is a duplicate')
   for (const [index, profile] of (seed.profiles ?? []).entries()) {
-    if (!users.link(user, profile)) throw where.at('profiles', index).refusal('belongs to another user')
+    if (!users.link(user, profile)) throw where.at('profiles', index).error('belongs to another user')
   }
   if (seed.wallet !== undefined) {
     const isOwn = users.link(user, { account: seed.wallet, platform: WALLET_PLATFORM })
-    if (!isOwn) throw where.at('wallet').refusal('belongs to another user')
+    if (!isOwn) throw where.at('wallet').error('belongs to another user')
     user.wallet = seed.wallet
   }
   user.email = seed.email ?? user.email
 
   for (const field of ['id', 'ref_id'] as const) {
     const id = seed[field]
-    if (id !== undefined && campaign.findBy(field, id)) throw where.at(field).refusal('is a duplicate')
+    if (id !== undefined && campaign.findBy(field, id)) throw where.at(field).error('is a duplicate')
   }
   const { id, ref_id, name, alias, team, xp, ref_xp, ugc_xp, xp_mul, completed = [], rewards = [] } = seed
   const entry = state.enter(campaign, user, { id, ref_id })

@@ -53,7 +53,8 @@ export async function testWebhook(
   const { account, platform, hook_id } = options
   const webhook = hook_id === undefined ? webhooks.all()[0] : webhooks.find(hook_id)
   if (!webhook) {
-    const message = hook_id === undefined ? 'there is no webhook' : `there is no webhook "${hook_id}"`
+    const message =
+      hook_id === undefined ? 'there is no webhook: register one first' : `there is no webhook "${hook_id}"`
     throw configurationError('testWebhook', [{ path: ['hook_id'], message }])
   }
   const url = options.url ?? (webhook.urls[0] as string)

@@ -64,16 +64,16 @@ export type WebhookChange = 'registered' | 'replaced' | 'unregistered'
 
 const { scope, url, hook_id } = webhookRegistration.shape
 
-/** Whether messages can be signed with a non-empty secret. */
-export const isSecret = (secret: string): boolean => secretProblem(secret) === undefined
+/** Whether a non-empty secret can sign messages. */
+export const isUsableSecret = (secret: string): boolean => secretProblem(secret) === undefined
 
-/** The message about a non-empty secret that cannot sign messages. */
-export const SECRET_RULE = 'must not consist of zero bytes'
+/** The message about a non-empty secret that cannot. */
+export const UNUSABLE_SECRET = 'must not consist of zero bytes'
 
 export const webhookFields = {
   scope: z.optional(scope),
   url: z.union([url, z.array(url).check(z.minLength(1, 'must name at least one URL'))]),
-  secret: z.optional(identifier.check(z.refine(isSecret, SECRET_RULE))),
+  secret: z.optional(identifier.check(z.refine(isUsableSecret, UNUSABLE_SECRET))),
   hook_id,
   campaigns: z.optional(z.array(identifier)),
   organization: z.optional(identifier),

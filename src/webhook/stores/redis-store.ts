@@ -118,8 +118,9 @@ return 1`
  *   `Cluster`)
  * @param options - the prefix of the keys
  * @returns a store. Its methods reject with the error of the client when Redis is unreachable, and with `Error` when it does
- *   not respond for 3 s, or another program wrote the key. They reject with `TypeError` for an empty key, or a lease or
- *   retention that is not a positive number of milliseconds. Stores with the same prefix share their deliveries.
+ *   not respond for 3 s, or when another program wrote the key. They reject with `TypeError` for an empty key, or a lease or
+ *   retention that is not a positive number of milliseconds, and with `ConfigurationError` for a lease of more than 295 000
+ *   ms. Stores with the same prefix share their deliveries.
  * @throws ConfigurationError when the client is of neither package, the prefix is malformed, or an option is misspelt
  *
  * @example
@@ -151,14 +152,14 @@ export function redisStore(client: NodeRedisClient | IoredisClient, options: Red
       try {
         reply = integer(await run(CLAIM, redisKey(key), token, String(lease)))
       } catch (error) {
-        // ioredis sends a command again after it has connected again.
+        // Redis may have made the claim. ioredis may still make it, by a retry after it reconnects.
         if (mayBeExecuted(error)) void lateClaims.release(lease, () => release(key, token))
         throw error
       }
       if (reply === CLAIMED) return { state: 'claimed', token }
       if (reply === DONE) return { state: 'done' }
       if (reply === FOREIGN) {
-        throw new Error(`another program wrote a Redis key under ${prefix}: give redisStore its own prefix`)
+        throw new Error(`redisStore: another program wrote the key ${redisKey(key)}: give redisStore its own prefix`)
       }
       return { state: 'busy', retryMs: reply }
     },
@@ -212,11 +213,11 @@ const mayBeExecuted = (error: unknown): boolean =>
 const isFromReplica = (error: unknown): boolean =>
   error instanceof Error && /\b(?:READONLY|MASTERDOWN)\b/.test(error.message)
 
-/** The shortest time between two reconnects of a client: its commands in flight fail together. */
+/** Minimum time between two reconnects of a client: its commands in flight fail together, and must cause one reconnect. */
 const RECONNECT_INTERVAL_MS = 1_000
 const reconnectedAt = new WeakMap<object, number>()
 
-/** Waits for the response of a script. If it comes from a replica, makes the client connect again: it would never do so by itself. */
+/** Returns the response of a script. If a replica refused it, reconnects the client, which would otherwise keep the connection. */
 async function leavingReplica(client: NodeRedisClient | IoredisClient, response: Promise<unknown>): Promise<unknown> {
   try {
     return await response
@@ -231,9 +232,9 @@ function reconnect(client: NodeRedisClient | IoredisClient): void {
   if (isCluster(client) || now - (reconnectedAt.get(client) ?? -Infinity) < RECONNECT_INTERVAL_MS) return
   reconnectedAt.set(client, now)
   if (hasMethod(client, 'defineCommand')) {
-    if (hasMethod(client, 'disconnect')) (client as { disconnect?(reconnect: boolean): void }).disconnect?.(true)
-  } else if (hasMethod(client, 'sendCommand')) {
-    // The server closes the connection after its earlier commands. The client then connects again by its own strategy.
+    ;(client as { disconnect?(reconnect: boolean): void }).disconnect?.(true)
+  } else {
+    // QUIT makes the server close the connection after the earlier commands. The client reconnects by its own strategy.
     const { sendCommand } = client as { sendCommand?(args: string[]): Promise<unknown> }
     sendCommand?.call(client, ['QUIT']).catch(() => undefined)
   }
@@ -254,13 +255,13 @@ interface NodeRedisPool extends NodeRedisClient {
   execute<Result>(task: (client: PooledClient) => Promise<Result>): Promise<Result>
 }
 
-/** Whether a client is a pool whose connections can run the scripts. A pool with `keyPrefix` is not: they ignore it. */
+/** Whether a client is a pool whose connections can run the scripts. Those of a pool with `keyPrefix` would ignore the prefix. */
 const isPool = (client: NodeRedisClient): client is NodeRedisPool =>
   hasMethod(client, 'execute') && !(client as { _keyPrefix?: unknown })._keyPrefix
 
 /**
- * Runs a script on a connection of the pool. Replaces the connection if it is silent, because the pool would use it forever. If the
- * server is a replica, replaces it too, and runs the script again.
+ * Runs a script on a connection of the pool. Replaces a silent connection: the pool would keep it. If the server is a
+ * replica, replaces the connection and runs the script again.
  */
 function runInPool(pool: NodeRedisPool, script: string, key: string, args: string[]): Promise<unknown> {
   return new Promise((resolve, reject) => {

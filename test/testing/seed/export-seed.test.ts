@@ -191,6 +191,14 @@ describe('exportSeed', () => {
       expect(service.deliveries[0]?.signature).toBe(signWebhook('the current secret', body))
     })
 
+    test('loses a secret that was entered later when the service is reset without a seed', () => {
+      const service = start(signedSeed())
+      service.registerWebhook({ url: HOOK, secret: SECRET, hook_id: 'signed' })
+      expect(service.webhooks).toMatchObject([{ signed: true }])
+      service.reset()
+      expect(service.webhooks).toMatchObject([{ signed: false, secretMissing: true }])
+    })
+
     test('leaves the secret unchanged when the service that exported it loads it', () => {
       const service = start({ campaigns })
       service.registerWebhook({ url: HOOK, secret: SECRET, hook_id: 'signed' })

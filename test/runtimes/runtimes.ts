@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Capability } from './suite/behaviour.ts'
 
-/** This folder. */
-export const HOME = fileURLToPath(new URL('.', import.meta.url))
+/** The folder in which the runtimes are installed. */
+export const RUNTIMES_FOLDER = fileURLToPath(new URL('.', import.meta.url))
 
 /** A runtime on which the package is tested. */
 export interface Runtime {
@@ -21,7 +21,7 @@ export interface Runtime {
   readonly lacks: readonly Capability[]
 }
 
-const installed = (path: string): string => join(HOME, 'node_modules', path)
+const installed = (path: string): string => join(RUNTIMES_FOLDER, 'node_modules', path)
 
 const processHost = (name: string, path = `${name}/bin/node`): Runtime => ({
   name,
