@@ -1,5 +1,5 @@
 import type { LambdaContext, LambdaHttpEvent, LambdaHttpResult } from 'campaign-client/webhook'
-import { memoryStore } from 'campaign-client/webhook'
+import { type DeliveryStore, memoryStore } from 'campaign-client/webhook'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { activity, HEADER, SECRET, sign } from '../../signed-message.ts'
 import { deferred, never, observedReceiver } from '../observed-receiver.ts'
@@ -208,6 +208,26 @@ describe('time limits', () => {
     running.resolve()
     expect((await response).statusCode).toBe(200)
     expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('the response waits until a later attempt records the message', async () => {
+    const inner = memoryStore()
+    let isDown = true
+    const complete: DeliveryStore['complete'] = (...delivery) =>
+      isDown ? Promise.reject(new Error('down')) : inner.complete(...delivery)
+    const { receiver } = observedReceiver({ store: { ...inner, complete } })
+    const body = message()
+    let hasResponded = false
+    const response = receiver.lambda(eventOf(SOURCE, body)).finally(() => {
+      hasResponded = true
+    })
+    await vi.advanceTimersByTimeAsync(100)
+    expect(hasResponded).toBe(false)
+    isDown = false
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect((await response).statusCode).toBe(200)
+    const key = JSON.stringify(['campaign', JSON.parse(body).id])
+    expect(await inner.claim(key, 1)).toEqual({ state: 'done' })
   })
 
   test('deadlineMs limits the time before the handler', async () => {
