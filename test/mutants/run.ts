@@ -19,7 +19,7 @@ process.env.TZ = 'Asia/Kolkata'
 await new Stryker({
   testRunner: 'vitest',
   plugins: ['@stryker-mutator/vitest-runner'],
-  vitest: { configFile: 'test/mutants/vitest.config.ts' },
+  vitest: { configFile: 'test/mutants/vitest.config.ts', related: false },
   mutate: chosen.length > 0 ? chosen : [...module.mutate],
   ignorePatterns: ['/bench', '/docs', '/dist', '/examples', '/reports', '/test/runtimes', '/test/consumers'],
   coverageAnalysis: 'perTest',
