@@ -15,7 +15,10 @@ export const MODULES: Readonly<Record<string, Module>> = {
   receiver: { mutate: ['src/webhook/receiver/*.ts'], tests: ['test/webhook/receiver/!(simulation).test.ts'] },
   adapters: {
     mutate: ['src/webhook/receiver/adapters/*.ts'],
-    tests: ['test/webhook/receiver/adapters/!(early-refusal).test.ts'],
+    tests: [
+      'test/webhook/receiver/{body,options,receiver}.test.ts',
+      'test/webhook/receiver/adapters/!(early-refusal).test.ts',
+    ],
   },
   /** Needs PostgreSQL and Redis: `.ci/services npm run test:mutants -- stores`. */
   stores: {
