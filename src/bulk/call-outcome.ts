@@ -42,9 +42,6 @@ const REQUEST_TIMEOUT = 408
 /** Returns the outcome of a call that failed with this error. An error that can't be read is `fatal`. */
 export function outcomeOf(error: unknown): CallOutcome {
   try {
-    // Reads each member that is read later: the errors of another client may have getters that throw.
-    if (error instanceof ApiError) void [error.status, error.serviceCode, error.reason]
-    if (error instanceof CampaignError) void [error.code, error.message, Reflect.get(error, 'retryAfterMs')]
     return readOutcome(error)
   } catch {
     return { kind: 'fatal', error, maybeApplied: true }
