@@ -3,16 +3,18 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { ProgressReporter } from '../../src/bulk/report.ts'
 import { awards, counts, newPath, setup } from './fixtures.ts'
 
+const NOT_WAITING = { waitingMs: 0, outage: null }
+
 describe('onProgress', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
-  const reporter = (total: number | null) => {
+  const reporter = (total: number | null, waiting: Pick<AwardProgress, 'waitingMs' | 'outage'> = NOT_WAITING) => {
     const reported: AwardProgress[] = []
     let awarded = 0
     const progress = new ProgressReporter(
       (each) => void reported.push(each),
-      () => ({ rows: awarded, total, counts: counts({ awarded }), xp: counts({}), waitingMs: 0, outage: null }),
+      () => ({ rows: awarded, total, counts: counts({ awarded }), xp: counts({}), ...waiting }),
     )
     const end = () => {
       awarded++
@@ -57,6 +59,26 @@ describe('onProgress', () => {
       vi.advanceTimersByTime(20)
     }
     expect(reported.at(-1)?.rate).toBeCloseTo(50, 0)
+  })
+
+  test.each([
+    ['after a 429', { waitingMs: 30_000, outage: null }],
+    ['during an outage', { waitingMs: 0, outage: { sinceMs: 1_000, nextAttemptMs: 0, givesUpMs: 60_000 } }],
+  ])('is called every second while the run waits %s', (_, waiting) => {
+    const { reported, progress } = reporter(10, waiting)
+    progress.schedule()
+    vi.advanceTimersByTime(5_500)
+    expect(reported).toHaveLength(6)
+    progress.finish()
+    vi.advanceTimersByTime(5_500)
+    expect(reported).toHaveLength(7)
+  })
+
+  test('is not called again while the run does not wait', () => {
+    const { reported, progress } = reporter(10)
+    progress.schedule()
+    vi.advanceTimersByTime(5_500)
+    expect(reported).toHaveLength(1)
   })
 
   test('gets no time left before an award is finished', () => {

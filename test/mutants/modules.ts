@@ -27,9 +27,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   },
   bulk: {
     mutate: ['src/bulk/!(award-one).ts'],
-    tests: [
-      'test/bulk/{award-one,bad-input,call-outcome,ledger-results,pacing,progress,reward-id,stopping,verdicts}.test.ts',
-    ],
+    tests: ['test/bulk/!(agreement|file-ledger|unreachable|*.integration).test.ts'],
   },
   /** Needs PostgreSQL. Tests that kill processes are not listed, because they run compiled code without mutants. */
   ledgers: {
