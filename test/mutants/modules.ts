@@ -8,7 +8,10 @@ interface Module {
 
 /** The modules for `npm run test:mutants -- NAME`. */
 export const MODULES: Readonly<Record<string, Module>> = {
-  call: { mutate: ['src/call/**/*.ts'], tests: ['test/{client,call}/*.test.ts', 'test/node/node-transport.test.ts'] },
+  call: {
+    mutate: ['src/call/*.ts'],
+    tests: ['test/call/!(fetch-transport).test.ts', 'test/client/!(properties).test.ts'],
+  },
   node: { mutate: ['src/transports/node/!(unsupported-runtime).ts'], tests: ['test/node/!(response).test.ts'] },
   progress: { mutate: ['src/progress-changes.ts'], tests: ['test/progress/*.test.ts'] },
   verify: { mutate: ['src/webhook/{event.ts,verify/*.ts}'], tests: ['test/webhook/{verify,event}/*.test.ts'] },
