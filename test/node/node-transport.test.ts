@@ -197,7 +197,9 @@ describe('on Deno, whose node:http sends a request again when a kept connection 
   })
 
   test('an agent that keeps connections is refused', () => {
-    expect(() => nodeTransport({ agent: new http.Agent({ keepAlive: true }) })).toThrow(ConfigurationError)
+    const create = () => nodeTransport({ agent: new http.Agent({ keepAlive: true }) })
+    expect(create).toThrow(ConfigurationError)
+    expect(create).toThrow('nodeTransport: agent must have keepAlive: false on Deno')
     expect(() => nodeTransport({ agent: new http.Agent({ keepAlive: false }) })).not.toThrow()
   })
 })
@@ -562,6 +564,20 @@ describe('a request aborted', () => {
     await expect(transportWith({ agent }).send(request, cancellationOf(aborter.signal))).rejects.toBe(reason)
   })
 
+  test('by the agent that opens its connection is not sent', async () => {
+    const server = await serving(({ socket }) => socket.write(responseBytes('{}')))
+    const aborter = new AbortController()
+    const agent = new http.Agent()
+    agent.createConnection = (options) => {
+      aborter.abort(reason)
+      return net.connect(options as net.NetConnectOpts)
+    }
+    const sending = transportWith({ agent }).send(unsafeWrite(server), cancellationOf(aborter.signal))
+    await expect(sending).rejects.toBe(reason)
+    await server.connectionsClosed()
+    expect(server.requests).toEqual([])
+  })
+
   test('in the queue of the agent is not sent', async () => {
     const server = await serving(() => undefined)
     const transport = transportWith({ maxSockets: 1, keepAliveMs: 100 })
@@ -838,5 +854,9 @@ describe('nodeTransport refuses', () => {
   ])('%o', (options, message) => {
     expect(() => nodeTransport(options as never)).toThrow(ConfigurationError)
     expect(() => nodeTransport(options as never)).toThrow(message)
+  })
+
+  test('the options of its own agent beside an agent, with advice', () => {
+    expect(() => nodeTransport({ agent: new http.Agent(), maxSockets: 1 })).toThrow('set it on the agent')
   })
 })
