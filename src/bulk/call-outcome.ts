@@ -39,7 +39,7 @@ export const DONE: CallOutcome = { kind: 'done', maybeApplied: false }
 const NOT_FOUND = 404
 const REQUEST_TIMEOUT = 408
 
-/** Returns the outcome of a call that failed with this error. An error that can't be read is `fatal`. */
+/** Returns the outcome of a call that failed with this error. If its outcome can't be read, that is `fatal`. */
 export function outcomeOf(error: unknown): CallOutcome {
   try {
     return readOutcome(error)

@@ -60,7 +60,10 @@ const changesValues = (schema: $ZodType): boolean => {
 
 const UNCHANGED = new Set(['string', 'number', 'boolean', 'custom'])
 
-/** Returns a schema that accepts the same values, with objects that zod compiles. Unknown fields are ignored. */
+/**
+ * Returns a schema that accepts the same values, with objects that zod compiles. Compiled objects ignore unknown fields and
+ * have no checks, so an object with checks stays as it is.
+ */
 function compile(schema: $ZodType): $ZodType {
   const { def } = (schema as $ZodTypes)._zod
   if (def.type === 'array') return new $ZodArray({ ...def, element: compile(def.element) })

@@ -45,8 +45,10 @@ export function loadSqlite(where: string): NodeSqlite {
   const { process } = globalThis as { process?: NodeProcess }
   const sqlite = process?.getBuiltinModule?.('node:sqlite') as NodeSqlite | undefined
   if (sqlite !== undefined) return sqlite
-  const runtime = process?.version ?? 'this runtime'
-  throw new ConfigurationError(`${where} needs node:sqlite: Node.js 22.13 or newer, and ${runtime} does not provide it`)
+  const version = process === undefined ? '' : ` (${process.version})`
+  throw new ConfigurationError(
+    `${where} needs node:sqlite (Node.js 22.13 or newer): this runtime${version} does not provide it`,
+  )
 }
 
 /**
@@ -67,7 +69,7 @@ interface NodeFs {
   ): { readonly dev: bigint; readonly ino: bigint } | undefined
 }
 
-/** Returns a text that identifies the file at a path, and differs after the file was replaced; `undefined` if there is none. */
+/** Returns an ID of the file at a path; `undefined` without a file. A file that replaces it has another ID. */
 export function fileIdentity(path: string): string | undefined {
   const { process } = globalThis as { process?: NodeProcess }
   const fs = process?.getBuiltinModule?.('node:fs') as NodeFs | undefined

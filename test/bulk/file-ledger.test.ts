@@ -454,7 +454,7 @@ describe('a ledger is refused with its path and the reason', () => {
     vi.spyOn(process, 'getBuiltinModule').mockImplementation(() => undefined as never)
     onTestFinished(() => void vi.restoreAllMocks())
     const run = rewardWallets(setup().client, awards(1), { ledger: fileLedger(newPath()) })
-    await expect(run).rejects.toThrow(/^fileLedger needs node:sqlite: Node.js 22\.13 or newer, and v/)
+    await expect(run).rejects.toThrow(/^fileLedger needs node:sqlite \(Node.js 22\.13 or newer\): this runtime \(v/)
   })
 })
 

@@ -3,18 +3,24 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { ProgressReporter } from '../../src/bulk/report.ts'
 import { awards, counts, newPath, setup } from './fixtures.ts'
 
-const NOT_WAITING = { waitingMs: 0, outage: null }
-
 describe('onProgress', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
-  const reporter = (total: number | null, waiting: Pick<AwardProgress, 'waitingMs' | 'outage'> = NOT_WAITING) => {
+  const reporter = (total: number | null, waiting: Partial<Pick<AwardProgress, 'waitingMs' | 'outage'>> = {}) => {
     const reported: AwardProgress[] = []
     let awarded = 0
     const progress = new ProgressReporter(
       (each) => void reported.push(each),
-      () => ({ rows: awarded, total, counts: counts({ awarded }), xp: counts({}), ...waiting }),
+      () => ({
+        rows: awarded,
+        total,
+        counts: counts({ awarded }),
+        xp: counts({}),
+        waitingMs: 0,
+        outage: null,
+        ...waiting,
+      }),
     )
     const end = () => {
       awarded++
@@ -62,8 +68,8 @@ describe('onProgress', () => {
   })
 
   test.each([
-    ['after a 429', { waitingMs: 30_000, outage: null }],
-    ['during an outage', { waitingMs: 0, outage: { sinceMs: 1_000, nextAttemptMs: 0, givesUpMs: 60_000 } }],
+    ['after a 429', { waitingMs: 30_000 }],
+    ['during an outage', { outage: { sinceMs: 1_000, nextAttemptMs: 0, givesUpMs: 60_000 } }],
   ])('is called every second while the run waits %s', (_, waiting) => {
     const { reported, progress } = reporter(10, waiting)
     progress.schedule()

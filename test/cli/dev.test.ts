@@ -19,9 +19,9 @@ async function dev(args: readonly string[] = [], options?: RunOptions) {
 }
 
 /** Returns the status of the response to a request. Unlike `fetch`, it can set any header. */
-const statusOf = (url: string, headers: Readonly<Record<string, string>>, method = 'GET'): Promise<number> =>
+const statusOf = (url: string, headers: Readonly<Record<string, string>>): Promise<number> =>
   new Promise((resolve, reject) => {
-    request(url, { method, headers }, (response) => {
+    request(url, { headers }, (response) => {
       response.resume()
       resolve(response.statusCode ?? 0)
     })
@@ -29,10 +29,10 @@ const statusOf = (url: string, headers: Readonly<Record<string, string>>, method
       .end()
   })
 
-async function doAction(url: string, name: string, body: unknown): Promise<{ status: number; answer: unknown }> {
+async function doAction(url: string, name: string, body: unknown): Promise<unknown> {
   const headers = { 'content-type': 'application/json' }
   const response = await fetch(`${url}console/do/${name}`, { method: 'POST', headers, body: JSON.stringify(body) })
-  return { status: response.status, answer: await response.json() }
+  return response.json()
 }
 
 test.each([
@@ -87,8 +87,8 @@ test('the form of the console reaches the service at one address of the machine'
   const { url } = await dev(['--host', address, '--allowed-host', 'campaign.test'])
   const own = `http://${address}:${new URL(url).port}/`
   const given = { account: 'ada', platform: 'discord', pid: 'demo' }
-  const { answer } = await doAction(own, 'callMethod', { name: 'getUserProgress', given })
-  expect(answer).toEqual({ data: { key: '1' } })
+  const result = await doAction(own, 'callMethod', { name: 'getUserProgress', given })
+  expect(result).toEqual({ data: { key: '1' } })
 })
 
 test('registers the endpoints of --webhook, and signs with CAMPAIGN_WEBHOOK_SECRET', async () => {
@@ -103,22 +103,27 @@ test('registers the endpoints of --webhook, and signs with CAMPAIGN_WEBHOOK_SECR
   expect(jsonOf(await endpoint.ended)).toMatchObject({ received: 1, verified: 1 })
 })
 
+test('refuses requests for another host name', async () => {
+  const { url } = await dev()
+  expect(await statusOf(url, { host: 'evil.example' })).toBe(403)
+})
+
 test('sends messages only to this machine and to the hosts of --endpoint-host and --webhook', async () => {
   const { url } = await dev()
   const remote = { urls: ['https://hooks.example/in'], scope: 'user_activity', campaigns: [] }
   expect(await doAction(url, 'saveWebhook', remote)).toMatchObject({
-    answer: { error: expect.stringContaining('--endpoint-host hooks.example') },
+    error: expect.stringContaining('--endpoint-host hooks.example'),
   })
   // registerWebhook accepts any URL.
   const client = new CampaignClient({ baseUrl: `${url}api/v1`, accessToken: 'any', webhookRegistrationPath: 'webhook' })
   await client.registerWebhook({ hook_id: 'remote', scope: 'user_activity', url: 'https://hooks.example/in' })
   expect(await doAction(url, 'testWebhook', { account: 'ada', hook_id: 'remote' })).toMatchObject({
-    answer: { data: { Success: false, Status: 0, Data: expect.stringContaining('not this machine') } },
+    data: { Success: false, Status: 0, Data: expect.stringContaining('not this machine') },
   })
   const { url: other } = await dev(['--endpoint-host', 'Hooks.Example', '--webhook', 'https://other.example/in'])
   for (const host of ['hooks.example', 'other.example']) {
     const webhook = { ...remote, urls: [`https://${host}/new`] }
-    expect(await doAction(other, 'saveWebhook', webhook)).toMatchObject({ answer: { data: { signed: false } } })
+    expect(await doAction(other, 'saveWebhook', webhook)).toMatchObject({ data: { signed: false } })
   }
 })
 
@@ -173,9 +178,9 @@ test('with a seed whose first token has expired, the form of the console calls w
   writeFileSync(file, '{"tokens":{"old":{"expired":true},"theirs":{"campaigns":["another"]},"ours":{}}}')
   const { url } = await dev(['--seed', file])
   const call = await doAction(url, 'callMethod', { name: 'getCampaignInfo', given: { pid: 'demo' } })
-  expect(call).toMatchObject({ answer: { data: { key: expect.any(String) } } })
-  const { key } = (call.answer as { data: { key: string } }).data
-  expect(await doAction(url, 'readRequest', { key })).toMatchObject({ answer: { data: { status: 200 } } })
+  expect(call).toMatchObject({ data: { key: expect.any(String) } })
+  const { key } = (call as { data: { key: string } }).data
+  expect(await doAction(url, 'readRequest', { key })).toMatchObject({ data: { status: 200 } })
 })
 
 test('with --registration-path, registers webhooks at that path', async () => {

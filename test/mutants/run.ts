@@ -1,6 +1,6 @@
 /**
  * Mutates a module and runs its tests: `npm run test:mutants -- receiver`, or
- * `npm run test:mutants -- receiver src/webhook/receiver/lease.ts:1-80` for some files or lines. Survivors are printed and
+ * `npm run test:mutants -- receiver src/webhook/receiver/delivery.ts:1-80` for some files or lines. Survivors are printed and
  * listed in reports/mutants-NAME.html. Fails below the threshold.
  */
 import { Stryker } from '@stryker-mutator/core'

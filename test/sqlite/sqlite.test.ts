@@ -75,6 +75,6 @@ test.each([undefined, () => undefined])(
     })
     const opening = () => openSqlite("fileLedger('x')", newFile())
     expect(opening).toThrow(ConfigurationError)
-    expect(opening).toThrow(/^fileLedger\('x'\) needs node:sqlite: Node\.js 22\.13 or newer, and v2/)
+    expect(opening).toThrow(/^fileLedger\('x'\) needs node:sqlite \(Node\.js 22\.13 or newer\): this runtime \(v2/)
   },
 )

@@ -1,13 +1,19 @@
 /**
  * Runs for each test file. Unit tests share processes, so a file fails if it does not restore fake timers, globals, environment
- * variables and listeners. Its timers end with it: a local service that still retries would set timers in the fake clock of a
- * later file.
+ * variables, the working directory and listeners. Cancels the timers of the file: otherwise a retry of a local service would
+ * set a timer in a later file's fake clock.
  */
 import { afterAll, expect, vi } from 'vitest'
+import { socketsRead } from './connections-closed.ts'
 
 /** Loaded before any test replaces `fetch`. A different instance later means that a file loaded it again. */
 const SOURCE = '../../src/index.ts'
 const source: unknown = await import(SOURCE)
+
+// The package warns once per process, and records that on the global object. Each file gets its own warnings.
+for (const key of Object.getOwnPropertySymbols(globalThis)) {
+  if (key.description?.startsWith('campaign-client.')) Reflect.deleteProperty(globalThis, key)
+}
 
 const timers = new Set<NodeJS.Timeout>()
 const { setTimeout, setInterval } = globalThis
@@ -16,6 +22,7 @@ globalThis.setInterval = recording(setInterval)
 
 const globals = Object.getOwnPropertyDescriptors(globalThis) as Record<string, PropertyDescriptor>
 const env = { ...process.env }
+const cwd = process.cwd()
 const listeners = countListeners()
 const { now } = performance
 
@@ -27,11 +34,14 @@ afterAll(async () => {
     globals: replacedGlobals(),
     isSystemTime: performance.now === now,
     env: { ...process.env },
+    cwd: process.cwd(),
     listeners: countListeners(),
   }
   vi.useRealTimers()
   vi.unstubAllGlobals()
   vi.unstubAllEnvs()
+  // Attempts whose server has closed end and schedule retries.
+  await socketsRead()
   for (const timer of timers) clearTimeout(timer)
   Object.assign(globalThis, { setTimeout, setInterval })
   // Modules that were loaded while `fetch` was replaced may keep the replacement.
@@ -41,6 +51,7 @@ afterAll(async () => {
     globals: [],
     isSystemTime: true,
     env,
+    cwd,
     listeners,
   })
 })
@@ -48,7 +59,8 @@ afterAll(async () => {
 function recording<Start extends (...args: never[]) => NodeJS.Timeout>(start: Start): Start {
   const record = (...args: Parameters<Start>): NodeJS.Timeout => {
     const timer = start(...args)
-    timers.add(timer)
+    // The built-in `fetch` has one timer for the whole process.
+    if ((args[0] as { name?: string } | undefined)?.name !== 'onTick') timers.add(timer)
     return timer
   }
   return Object.assign(record, start) as unknown as Start

@@ -20,7 +20,8 @@ export interface AnsweredQuestion {
 }
 
 /**
- * Asks all questions whose arguments are given, then judges the answers. `tokenQuestion` explains its place in both orders.
+ * Asks all questions whose arguments are given, then judges the answers. The token question is asked last and returned first:
+ * see {@link tokenQuestion}.
  */
 export async function runCheck(check: Check): Promise<readonly AnsweredQuestion[]> {
   const asked = new Map<Question, unknown>()

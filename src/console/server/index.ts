@@ -68,7 +68,9 @@ export function createConsole(options: ConsoleOptions): Console {
         responding.enterWith({ response, since: performance.now() })
         return false
       }
-      respond(request, response, path, query).catch(() => response.destroy())
+      respond(request, response, path, query).catch(() =>
+        response.headersSent ? response.destroy() : plain(response, 500, 'The console could not respond.'),
+      )
       return true
     },
     close: () => feed.close(),

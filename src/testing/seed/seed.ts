@@ -19,9 +19,9 @@ export interface ValueRecord extends RecordActionValueRequest {
 /** A webhook of a seed. */
 export interface WebhookSeed extends WebhookOptions {
   /**
-   * Whether the webhook has a secret that was not exported. When `reset` loads the seed, the webhook gets the secret of the
-   * running service's webhook with the same `hook_id`. Without such a secret, the webhook has `secretMissing: true` and sends
-   * unsigned messages until `registerWebhook` sets the secret.
+   * Whether the webhook has a secret that was not exported. When `reset(seed)` loads it, the webhook gets the secret of the
+   * running service's webhook with the same `hook_id`; `reset()` removes secrets that were set later. Without a secret, the
+   * webhook has `secretMissing: true` and sends unsigned messages until `registerWebhook` sets the secret.
    */
   signed?: boolean | undefined
 }

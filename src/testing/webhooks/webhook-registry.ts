@@ -67,7 +67,7 @@ const { scope, url, hook_id } = webhookRegistration.shape
 /** Whether a non-empty secret can sign messages. */
 export const isUsableSecret = (secret: string): boolean => secretProblem(secret) === undefined
 
-/** The message about a non-empty secret that cannot. */
+/** The message of the error about an unusable secret. */
 export const UNUSABLE_SECRET = 'must not consist of zero bytes'
 
 export const webhookFields = {

@@ -255,7 +255,7 @@ interface NodeRedisPool extends NodeRedisClient {
   execute<Result>(task: (client: PooledClient) => Promise<Result>): Promise<Result>
 }
 
-/** Whether a client is a pool whose connections can run the scripts. Those of a pool with `keyPrefix` would ignore the prefix. */
+/** Whether a client is a pool whose connections can run the scripts. With `keyPrefix`, they would ignore the prefix. */
 const isPool = (client: NodeRedisClient): client is NodeRedisPool =>
   hasMethod(client, 'execute') && !(client as { _keyPrefix?: unknown })._keyPrefix
 

@@ -191,7 +191,7 @@ describe('exportSeed', () => {
       expect(service.deliveries[0]?.signature).toBe(signWebhook('the current secret', body))
     })
 
-    test('loses a secret that was entered later when the service is reset without a seed', () => {
+    test('gives secretMissing again after reset(), even if the secret was set before', () => {
       const service = start(signedSeed())
       service.registerWebhook({ url: HOOK, secret: SECRET, hook_id: 'signed' })
       expect(service.webhooks).toMatchObject([{ signed: true }])

@@ -603,7 +603,7 @@ describe('the arguments of sqliteStore', () => {
     vi.spyOn(process, 'getBuiltinModule').mockImplementation(() => undefined as never)
     onTestFinished(() => void vi.restoreAllMocks())
     expect(() => sqliteStore('x.db')).toThrow(ConfigurationError)
-    expect(() => sqliteStore('x.db')).toThrow(/^sqliteStore with a path needs node:sqlite: Node\.js 22\.13 or newer/)
+    expect(() => sqliteStore('x.db')).toThrow(/^sqliteStore with a path needs node:sqlite \(Node\.js 22\.13 or newer\)/)
     expect(() =>
       sqliteStore({ exec: () => undefined, prepare: () => expect.unreachable(), close: () => undefined }),
     ).not.toThrow()

@@ -1,8 +1,8 @@
 import type { LambdaContext, LambdaHttpEvent, LambdaHttpResult } from 'campaign-client/webhook'
-import { type DeliveryStore, memoryStore } from 'campaign-client/webhook'
+import { memoryStore } from 'campaign-client/webhook'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { activity, HEADER, SECRET, sign } from '../../signed-message.ts'
-import { deferred, never, observedReceiver } from '../observed-receiver.ts'
+import { deferred, never, observedReceiver, recordingStore } from '../observed-receiver.ts'
 
 /** Builds the event of each source. It has the fields that identify the source, and its spelling of header names. */
 const SOURCES: Record<string, (method: string, headers: Record<string, string[]>) => LambdaHttpEvent> = {
@@ -213,9 +213,10 @@ describe('time limits', () => {
   test('the response waits until a later attempt records the message', async () => {
     const inner = memoryStore()
     let isDown = true
-    const complete: DeliveryStore['complete'] = (...delivery) =>
-      isDown ? Promise.reject(new Error('down')) : inner.complete(...delivery)
-    const { receiver } = observedReceiver({ store: { ...inner, complete } })
+    const { store } = recordingStore(inner, {
+      complete: (...delivery) => (isDown ? Promise.reject(new Error('down')) : inner.complete(...delivery)),
+    })
+    const { receiver } = observedReceiver({ store })
     const body = message()
     let hasResponded = false
     const response = receiver.lambda(eventOf(SOURCE, body)).finally(() => {
