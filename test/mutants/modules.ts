@@ -10,7 +10,11 @@ interface Module {
 export const MODULES: Readonly<Record<string, Module>> = {
   call: {
     mutate: ['src/call/*.ts'],
-    tests: ['test/call/!(fetch-transport).test.ts', 'test/client/!(properties).test.ts'],
+    tests: [
+      'test/bulk/changed-account.test.ts',
+      'test/call/!(fetch-transport).test.ts',
+      'test/client/!(properties).test.ts',
+    ],
   },
   node: { mutate: ['src/transports/node/!(unsupported-runtime).ts'], tests: ['test/node/!(response).test.ts'] },
   progress: { mutate: ['src/progress-changes.ts'], tests: ['test/progress/*.test.ts'] },
