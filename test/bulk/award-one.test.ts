@@ -50,6 +50,16 @@ test('a row that is invalid or that the guard forbids is refused before it is cl
   expect(claim).not.toHaveBeenCalled()
 })
 
+test('a row with the id of another award is refused with the recorded amount, and is not sent', async () => {
+  const ledger = await sharedLedger()
+  const rewardWallet = vi.fn(async () => undefined)
+  expect(await awardOne({ rewardWallet }, award(1), { ledger })).toBe('awarded')
+  const made = awardOne({ rewardWallet }, award(1, { xp: 7 }), { ledger })
+  await expect(made).rejects.toThrow(campaign.InvalidRequestError)
+  await expect(made).rejects.toThrow(/^awardOne: .*xp is 7, but the award with the id "award-1" has 2/)
+  expect(rewardWallet).toHaveBeenCalledTimes(1)
+})
+
 test('awardOne throws the error of a token source that fails', async () => {
   const { client } = setup({ accessToken: () => Promise.reject(new Error('the issuer is down')) })
   const made = awardOne(client, award(1), { ledger: await sharedLedger() })

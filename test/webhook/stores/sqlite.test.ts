@@ -144,7 +144,10 @@ describe.each(Object.entries(clients))('sqliteStore over %s', (name, { open, mis
       const key = freshKey()
       own.exec('BEGIN')
       for (const call of [() => store.claim(key, 1000), () => store.runOnce(key, () => expect.unreachable())]) {
-        await expect(call()).rejects.toThrow(/^sqliteStore: your database is inside a transaction\. Do not await/)
+        await expect(call()).rejects.toMatchObject({
+          message: expect.stringMatching(/^sqliteStore: your database is inside a transaction\. Do not await/),
+          cause: expect.any(Error),
+        })
       }
       own.exec('COMMIT')
       await claimed(store, key, 1000)
@@ -259,7 +262,10 @@ function runOnceContract(
         apply(db, key)
         for (const statement of statements) db.exec(statement)
       })
-      await expect(running).rejects.toThrow(/^the function of runOnce committed or rolled back, .* return to commit$/)
+      await expect(running).rejects.toMatchObject({
+        message: expect.stringMatching(/^the function of runOnce committed or rolled back, .* return to commit$/),
+        cause: expect.any(Error),
+      })
       expect(timesApplied(key)).toBe(times)
       expect((await store.runOnce(key, (db) => apply(db, key))).ran).toBe(times === 0)
       expect(timesApplied(key)).toBe(1)
@@ -381,7 +387,7 @@ describe('the file of sqliteStore', () => {
   test.each([
     ['in a missing folder', () => undefined, /: its folder must exist/],
     ['that is a folder', (path: string) => mkdirSync(path), /: its folder must exist, and the file must be writable$/],
-    ['that is no database', (path: string) => writeFileSync(path, 'address,xp\n'.repeat(100)), /not a database/],
+    ['that is no database', (path: string) => writeFileSync(path, 'address,xp\n'.repeat(100)), /not a database$/],
   ])('%s causes an error that names the file, at every call', async (name, create, words) => {
     const path = name === 'in a missing folder' ? `${folder.file()}/file.db` : folder.file()
     create(path)
@@ -399,6 +405,16 @@ describe('the file of sqliteStore', () => {
     await expect(store.claim(freshKey(), 1000)).rejects.toThrow(/can't use the file/)
     mkdirSync(dirname(path), { recursive: true })
     await claimed(store, freshKey(), 1000)
+  })
+
+  test('is opened when the lock of another connection ends', async () => {
+    const path = folder.file()
+    const other = openNode(path)
+    onTestFinished(() => other.close())
+    other.exec('PRAGMA journal_mode = WAL; BEGIN IMMEDIATE')
+    const claim = open(path).claim(freshKey(), 60_000)
+    other.exec('COMMIT')
+    expect((await claim).state).toBe('claimed')
   })
 
   describe.each<[string, (path: string) => SqliteStore<SqliteDatabase>]>([
@@ -572,26 +588,35 @@ describe('prune', () => {
 
 describe('the arguments of sqliteStore', () => {
   test.each([
-    ['undefined', undefined],
-    ['null', null],
-    ['an empty path', ''],
-    ['a URL', new URL('file:///deliveries.db')],
-    ['an object with only exec', { exec: () => undefined }],
-  ])('%s is refused', (_, database) => {
+    ['undefined', undefined, 'undefined'],
+    ['null', null, 'null'],
+    ['an empty path', '', "''"],
+    ['a URL', new URL('file:///deliveries.db'), 'object'],
+    ['an object with only exec', { exec: () => undefined }, 'object'],
+    ['a function with both methods', Object.assign(() => undefined, { exec() {}, prepare() {} }), 'function'],
+  ])('%s is refused', (_, database, got) => {
     expect(() => sqliteStore(database as string)).toThrow(ConfigurationError)
     expect(() => sqliteStore(database as string)).toThrow(
-      /^sqliteStore: database must be the path of a file, a DatabaseSync of node:sqlite or a Database of "better-sqlite3"; got /,
+      'sqliteStore: database must be the path of a file, a DatabaseSync of node:sqlite or a Database of "better-sqlite3"; ' +
+        `got ${got}`,
     )
   })
 
-  test.each(['', 'a b', 'a"b', 'a.b', '1a', 'ä', 'a\n', 'sqlite_stat1', 'a'.repeat(64), 5 as unknown as string])(
+  test.each<unknown>(['', 'a b', 'a"b', 'a.b', '1a', 'ä', 'a\n', 'sqlite_stat1', 'a'.repeat(64), 5, ['a']])(
     'the table %j is refused',
-    (table) => {
+    (value) => {
+      const table = value as string
+      const got = typeof value === 'string' ? JSON.stringify(value) : value === 5 ? 'number' : 'array'
       expect(() => sqliteStore('x.db', { table })).toThrow(/^sqliteStore: table must be a name/)
+      expect(() => sqliteStore('x.db', { table })).toThrow(`at most 63 characters; got ${got}`)
       expect(() => sqliteSchema(table)).toThrow(ConfigurationError)
       expect(() => sqliteSchema(table)).toThrow(/^sqliteSchema: table must be a name/)
     },
   )
+
+  test('only the beginning sqlite_ is refused', () => {
+    expect(sqliteSchema('my_sqlite_deliveries')).toContain('"my_sqlite_deliveries"')
+  })
 
   test.each([0, -1, Number.NaN, -Infinity, '1' as unknown as number])('a runOnceRetainMs of %s is refused', (value) => {
     expect(() => sqliteStore('x.db', { runOnceRetainMs: value })).toThrow(
