@@ -593,7 +593,11 @@ describe('the arguments of sqliteStore', () => {
     ['an empty path', '', "''"],
     ['a URL', new URL('file:///deliveries.db'), 'object'],
     ['an object with only exec', { exec: () => undefined }, 'object'],
-    ['a function with both methods', Object.assign(() => undefined, { exec() {}, prepare() {} }), 'function'],
+    [
+      'a function with both methods',
+      Object.assign(() => undefined, { exec: () => undefined, prepare: () => undefined }),
+      'function',
+    ],
   ])('%s is refused', (_, database, got) => {
     expect(() => sqliteStore(database as string)).toThrow(ConfigurationError)
     expect(() => sqliteStore(database as string)).toThrow(
