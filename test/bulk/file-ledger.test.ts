@@ -19,7 +19,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { ConfigurationError } from 'campaign-client'
 import { type AwardRow, fileLedger, readLedger, rewardWallets } from 'campaign-client/bulk'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { LEDGER } from '../../src/shared/ledger-key.ts'
+import type { LedgerState } from '../../src/bulk/ledger/file-ledger.ts'
+import { LEDGER, LEDGER_CHANGED } from '../../src/shared/ledger-key.ts'
 import {
   award,
   awards,
@@ -185,6 +186,45 @@ describe('the file of a ledger', () => {
     )
     expect(await entriesOf(path)).toHaveLength(2)
   })
+
+  test('is read completely and in order, however many awards it has', async () => {
+    const path = newPath()
+    await rewardWallets(setup().client, awards(2_500), { ledger: fileLedger(path), concurrency: 1 })
+    expect((await entriesOf(path)).map(({ id }) => id)).toEqual(awards(2_500).map(({ id }) => id))
+  })
+
+  test('is not created by a check', async () => {
+    const path = newPath()
+    await fileLedger(path)[LEDGER].check(undefined)
+    expect(fileLedger(path)[LEDGER].header()).toBeUndefined()
+    expect(existsSync(path)).toBe(false)
+  })
+})
+
+describe('a ledger that must have the state of a plan', () => {
+  const openIn = (path: string, state: LedgerState) => fileLedger(path)[LEDGER].inState(state)[LEDGER].open(undefined)
+
+  test('is opened in this state only', async () => {
+    const path = newPath()
+    await (await openIn(path, { awards: 0 })).close()
+    await rewardWallets(setup().client, awards(2), { ledger: fileLedger(path) })
+    const dates = (await entriesOf(path)).map(({ at }) => at)
+    const lastAt = dates.sort().at(-1)
+    await (await openIn(path, { awards: 2, lastAt })).close()
+    for (const state of [
+      { awards: 0 },
+      { awards: 2 },
+      { awards: 3, lastAt },
+      { awards: 2, lastAt: '2026-01-01T00:00:00.000Z' },
+    ]) {
+      await expect(openIn(path, state)).rejects.toMatchObject({
+        code: 'configuration',
+        message: expect.stringContaining('it has changed since the plan was made'),
+        cause: LEDGER_CHANGED,
+      })
+    }
+    expect(openFiles(path)).toEqual([])
+  })
 })
 
 describe('a ledger is refused with its path and the reason', () => {
@@ -251,6 +291,11 @@ describe('a ledger is refused with its path and the reason', () => {
     [
       'it is a database of another program',
       (path: string) => database(path, 'CREATE TABLE a (b)'),
+      /it is an SQLite database of another program. Use another file/,
+    ],
+    [
+      'it is a database of another program that has no tables yet',
+      (path: string) => database(path, 'PRAGMA user_version = 1'),
       /it is an SQLite database of another program. Use another file/,
     ],
     [
@@ -404,6 +449,16 @@ describe('a ledger is refused with its path and the reason', () => {
     expect(report.counts).toEqual(counts({}))
     expect(sent()).toBe(0)
     await expect(entriesOf(path)).rejects.toThrow('it is damaged')
+  })
+
+  test.each(['5', '{'])('if its target is %s', async (target) => {
+    const path = newPath()
+    await rewardWallets(setup().client, awards(1), { ledger: fileLedger(path) })
+    query(path, `UPDATE run SET target = '${target}'`)
+    await expect(rewardWallets(setup().client, awards(1), { ledger: fileLedger(path) })).rejects.toThrow(
+      'it is damaged. Restore it',
+    )
+    expect(() => fileLedger(path)[LEDGER].header()).toThrow('it is damaged. Restore it')
   })
 
   test('and its error shows control and format characters of the path and the run name as escapes', async () => {

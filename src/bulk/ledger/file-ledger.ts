@@ -322,9 +322,7 @@ function readHeader(path: string): LedgerHeader | undefined {
   if (findFile(path) === undefined) return undefined
   return readDatabase(path, (database) => {
     const { name, target } = storedHeader(path, database)
-    const recorded = target === null ? null : tryParseJson(target)
-    if (recorded !== null && !isRecord(recorded)) throw lost(path, DAMAGED)
-    return { run: name, target: recorded as ClientTarget | null }
+    return { run: name, target: parseTarget(path, target) }
   })
 }
 
@@ -381,9 +379,15 @@ function checkHeader(path: string, database: SqliteDatabase, { run, target, rebi
     throw unusable(path, `${names}. Use its run name, or another file`)
   }
   const hasAwards = database.prepare('SELECT 1 FROM awards LIMIT 1').get() !== undefined
-  const recorded = header.target === null || !hasAwards ? undefined : tryParseJson(header.target)
-  if (recorded !== undefined && !isRecord(recorded)) throw lost(path, DAMAGED)
-  requireTarget(ledgerAt(path), recorded as ClientTarget | undefined, target, rebind)
+  const recorded = hasAwards ? parseTarget(path, header.target) : null
+  requireTarget(ledgerAt(path), recorded ?? undefined, target, rebind)
+}
+
+/** @throws ConfigurationError when the target is damaged */
+function parseTarget(path: string, target: string | null): ClientTarget | null {
+  const parsed = target === null ? null : tryParseJson(target)
+  if (parsed !== null && !isRecord(parsed)) throw lost(path, DAMAGED)
+  return parsed as ClientTarget | null
 }
 
 /**

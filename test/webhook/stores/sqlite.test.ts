@@ -587,7 +587,7 @@ describe('prune', () => {
 })
 
 describe('the arguments of sqliteStore', () => {
-  test.each([
+  test.each<[string, unknown, string]>([
     ['undefined', undefined, 'undefined'],
     ['null', null, 'null'],
     ['an empty path', '', "''"],
