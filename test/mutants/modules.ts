@@ -30,18 +30,22 @@ export const MODULES: Readonly<Record<string, Module>> = {
   /** Needs PostgreSQL and Redis: `.ci/services npm run test:mutants -- stores`. */
   stores: {
     mutate: ['src/webhook/stores/**/*.ts', 'src/postgres/*.ts'],
-    tests: ['test/webhook/stores/!(*crash|stalled|silent)?(.integration).test.ts'],
+    tests: ['test/webhook/stores/!(*crash|failover|stalled)?(.integration).test.ts'],
   },
   bulk: {
     mutate: ['src/bulk/!(award-one).ts'],
     tests: ['test/bulk/!(agreement|file-ledger|unreachable|*.integration).test.ts'],
   },
-  /** Needs PostgreSQL. Tests that kill processes are not listed, because they run compiled code without mutants. */
+  /**
+   * Needs PostgreSQL. Tests that kill processes are not listed, because they run compiled code without mutants. Do not run it as
+   * root, who may write to read-only files.
+   */
   ledgers: {
     mutate: ['src/bulk/award-one.ts', 'src/bulk/{ledger,postgres}/**/*.ts'],
     tests: [
-      'test/bulk/{award-one,bad-input,file-ledger,stopping,verdicts}.test.ts',
-      'test/bulk/{file-ledger-locks,pgbouncer,postgres-ledger}.integration.test.ts',
+      'test/bulk/{award-one,award-state,bad-input,claims-and-targets,file-ledger,ledgers,ledger-results}.test.ts',
+      'test/bulk/{award-state,claims-and-targets,ledgers,postgres-ledger}.integration.test.ts',
+      'test/cli/{ledger,award/next-step,award/plan}.test.ts',
     ],
   },
   testing: { mutate: ['src/testing/**/*.ts'], tests: ['test/testing/**/!(*.integration).test.ts'] },

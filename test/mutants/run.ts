@@ -14,12 +14,11 @@ if (module === undefined) throw new Error(`unknown module; use ${Object.keys(MOD
 process.chdir(pathTo('.'))
 // Read by vitest.config.ts in the runner's processes.
 process.env.CAMPAIGN_MUTANTS_MODULE = name
-// Stryker's threads cannot change their time zone. In UTC, tests of time zones would detect no mutants.
-process.env.TZ = 'Asia/Kolkata'
 await new Stryker({
   testRunner: 'vitest',
   plugins: ['@stryker-mutator/vitest-runner'],
-  vitest: { configFile: 'test/mutants/vitest.config.ts', related: false },
+  // Forks, because some tests change the user or the time zone of their process.
+  vitest: { configFile: 'test/mutants/vitest.config.ts', related: false, pool: 'forks' },
   mutate: chosen.length > 0 ? chosen : [...module.mutate],
   ignorePatterns: ['/bench', '/docs', '/dist', '/examples', '/reports', '/test/runtimes', '/test/consumers'],
   coverageAnalysis: 'perTest',

@@ -10,7 +10,8 @@ export default defineConfig({
     exclude: base.test?.exclude ?? [],
     isolate: false,
     clearMocks: false,
-    testTimeout: 10_000,
+    testTimeout: 30_000,
+    expect: { poll: { timeout: 15_000 } },
     typecheck: { enabled: false },
   },
 })
