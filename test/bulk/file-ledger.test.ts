@@ -350,6 +350,21 @@ describe('a ledger is refused with its path and the reason', () => {
     expect(await entriesOf(path)).toHaveLength(12)
   })
 
+  test('if others may read it, but only its owner could write it', async () => {
+    const path = newPath()
+    await mixedLedger(path)
+    chmodSync(path, 0o444)
+    chmodSync(dirname(path), 0o755)
+    if (process.geteuid?.() === 0) {
+      process.seteuid?.('nobody')
+      onTestFinished(() => process.seteuid?.(0))
+    }
+    const { client, sent } = setup()
+    const words = /it or its folder can't be written\. Copy .*, with its -wal file .*, and use the copy/
+    await expect(rewardWallets(client, awards(1), { ledger: fileLedger(path) })).rejects.toThrow(words)
+    expect(sent()).toBe(0)
+  })
+
   test('if it can be read but not written after a crash', async () => {
     if (process.geteuid?.() === 0) {
       process.seteuid?.('nobody')

@@ -1,15 +1,6 @@
-import {
-  accessSync,
-  chmodSync,
-  closeSync,
-  constants as fsConstants,
-  openSync,
-  readSync,
-  type Stats,
-  statSync,
-} from 'node:fs'
+import { chmodSync, closeSync, openSync, readSync, type Stats, statSync } from 'node:fs'
 import { constants } from 'node:os'
-import { basename, dirname, resolve } from 'node:path'
+import { basename, resolve } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { CampaignError, ConfigurationError } from '../../errors/client-errors.ts'
 import { readOptions, refuseOptions } from '../../errors/read-options.ts'
@@ -277,12 +268,9 @@ function openSession(path: string, opener: Opener): LedgerSession {
   let database: SqliteDatabase | undefined
   try {
     if (file === undefined) createFile(path)
-    else {
-      requireWritable(path)
-      if ((file.mode & 0o077) !== 0) chmodSync(path, 0o600)
-    }
     database = openSqlite('fileLedger', path)
     database.exec(`${LOCK}; BEGIN EXCLUSIVE`)
+    if (file !== undefined && (file.mode & 0o077) !== 0) makePrivate(path)
     if (isNew(database)) {
       database.exec(CREATE)
       database.prepare('INSERT INTO run (name, begun_at) VALUES (?, ?)').run(opener.run, Date.now())
@@ -615,20 +603,13 @@ function requireNotLost(path: string): void {
   throw lost(path, `${problem}, but ${toVisible(found)} still exists. ${RESTORE}`)
 }
 
-/** @throws ConfigurationError when SQLite could read the ledger, but not write it */
-function requireWritable(path: string): void {
-  const wal = `${path}-wal`
+/** Lets nobody but the owner read or write the file. */
+function makePrivate(path: string): void {
   try {
-    accessSync(path, fsConstants.R_OK)
-  } catch {
-    // SQLite reports it.
-    return
-  }
-  try {
-    for (const needed of [path, dirname(path), ...(exists(wal) ? [wal] : [])]) accessSync(needed, fsConstants.W_OK)
+    chmodSync(path, 0o600)
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') throw unusable(path, notWritable(path), error)
+    // Another user owns it, or the disk is read-only.
+    throw unusable(path, notWritable(path), error)
   }
 }
 
@@ -675,8 +656,6 @@ function explained(path: string, error: unknown): unknown {
   const { code } = error as NodeJS.ErrnoException
   if (SYSTEM_ERRORS.has(code)) return error
   const problem = sqliteProblem(error)
-  // Throws the error of a file that can't be written, if this is the cause.
-  if (problem === 'ioerr' || problem === 'cantopen') requireWritable(path)
   const isReadOnly = problem === 'readonly' || (error as { errcode?: unknown }).errcode === SQLITE_IOERR_LOCK
   if (isReadOnly) return unusable(path, notWritable(path), error)
   if (problem === 'full') return systemError(path, 'ENOSPC', 'the disk is full', error)
