@@ -1,11 +1,11 @@
 import { setMaxListeners } from 'node:events'
-import { setImmediate } from 'node:timers/promises'
 import type { CampaignClient } from '../client.ts'
 import type { GetUserProgressRequest, UserProgress } from '../endpoints/get-user-progress.ts'
 import { type CampaignError, UnexpectedResponseError } from '../errors/client-errors.ts'
 import { readOptions } from '../errors/read-options.ts'
 import { onAbort } from '../shared/abort.ts'
 import { mustBeFunction, mustBeSignal, type OptionRules, optional } from '../shared/option-checks.ts'
+import { nextTurn } from '../shared/timers.ts'
 import { isRecord } from '../shared/type-checks.ts'
 import {
   DEFAULT_CONCURRENCY,
@@ -211,7 +211,7 @@ class ProgressReader<User extends GetUserProgressRequest> {
       }
     } catch (error) {
       // Lets the workers start the calls for the users before the error.
-      await setImmediate()
+      await nextTurn()
       this.#fail(error)
     }
     if (this.#failure !== undefined) return undefined

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import * as z from 'zod/mini'
 import { type RewardWalletRequest, rewardWalletRequest } from '../endpoints/reward-wallet.ts'
 import { invalidRequestError } from '../errors/invalid-request-error.ts'
@@ -8,6 +7,7 @@ import type { ClientInternals } from '../shared/client-internals.ts'
 import type { Issue } from '../shared/issue.ts'
 import { isSameAward } from '../shared/same-award.ts'
 import { toJsonLine } from '../shared/text.ts'
+import { nextTurn } from '../shared/timers.ts'
 import { isRecord, typeName } from '../shared/type-checks.ts'
 
 /** One award of a list: the argument of `rewardWallet`, with an `xp` above 0. */
@@ -111,7 +111,7 @@ export async function* readList<Item, Result>(
       canReturn = true
       yield read(result.value)
       if (performance.now() < blockEndsAt) continue
-      await setImmediate()
+      await nextTurn()
       blockEndsAt = performance.now() + MAX_BLOCK_MS
     }
   } finally {

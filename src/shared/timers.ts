@@ -78,3 +78,9 @@ function startTimeout(
   if (signal?.aborted) abort()
   return cancel
 }
+
+/** Node.js, Bun, Deno and Workers with Node.js compatibility have it. */
+declare function setImmediate(callback: () => void): unknown
+
+/** Resolves in the next turn of the event loop, after pending input and output. */
+export const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))

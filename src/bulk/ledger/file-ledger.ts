@@ -1,7 +1,6 @@
 import { chmodSync, closeSync, openSync, readSync, type Stats, statSync } from 'node:fs'
 import { constants } from 'node:os'
 import { basename, resolve } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
 import { CampaignError, ConfigurationError } from '../../errors/client-errors.ts'
 import { readOptions, refuseOptions } from '../../errors/read-options.ts'
 import type { AwardFailure, FinalVerdict, Verdict } from '../../schemas/award-report.ts'
@@ -11,6 +10,7 @@ import { withParts } from '../../shared/message-parts.ts'
 import { issuesAt, type OptionRule, type OptionRules, optional } from '../../shared/option-checks.ts'
 import { isSameAward } from '../../shared/same-award.ts'
 import { toJsonLine, toVisible, tryParseJson } from '../../shared/text.ts'
+import { nextTurn } from '../../shared/timers.ts'
 import { isRecord, typeName } from '../../shared/type-checks.ts'
 import { FINAL_VERDICTS } from '../../shared/verdicts.ts'
 import { openSqlite, type SqliteDatabase, sqliteProblem } from '../../sqlite/sqlite.ts'
@@ -507,7 +507,7 @@ class FileSession implements LedgerSession {
   /** Begins a transaction. @returns its commit, after this turn of the event loop */
   #begin(): Promise<void> {
     this.#database.exec('BEGIN IMMEDIATE')
-    const commit = setImmediate().then(() => {
+    const commit = nextTurn().then(() => {
       if (this.#failure !== undefined) throw this.#failure.reason
       this.#commit = undefined
       try {
