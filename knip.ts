@@ -10,6 +10,7 @@ export default {
     'test/**/*.test-d.ts',
     'test/package/{check,consumers,examples,runtimes}.ts',
     'test/mutants/vitest.config.ts',
+    'test/simulation/mutation-run.ts',
     'test/runtimes/suite/{index,process}.ts',
     'test/webhook/stores/{crash-child,sqlite-storm}.ts',
     'examples/*.ts',

@@ -1,0 +1,56 @@
+import { AwardList } from './awards.ts'
+import { Events } from './events.ts'
+import type { Fault } from './network.ts'
+import { Scene } from './partners.ts'
+import { World } from './world.ts'
+
+/** What happens to the request of the award that crashes. */
+export const AWARD_FAULTS: readonly (Fault | undefined)[] = [
+  undefined,
+  'lost, applied',
+  'late, applied',
+  '503, applied',
+  '429',
+  '401',
+]
+
+/** The result of one enumerated crash. */
+export interface CrashedWorld {
+  readonly world: World
+  /** Whether the process had ended before the point of the crash. */
+  readonly wasSpared: boolean
+}
+
+/** Kills the process of a run at a point, and continues the run. */
+export async function crashAward(point: number, fault: Fault | undefined, seed: number): Promise<CrashedWorld> {
+  return crashed(seed, async (scene) => {
+    const list = new AwardList(scene, 'list', 1)
+    if (fault !== undefined) scene.network.nextFaults.push(fault)
+    await list.run(false, point)
+    const crashes = scene.world.crashes
+    await scene.world.sleep(700_000)
+    await list.run(true)
+    scene.world.require(await list.run(true), () => 'the list is not complete after two runs without a fault')
+    return crashes
+  })
+}
+
+/** Kills a receiver at a point while it handles a message, and starts another one. */
+export async function crashMessage(point: number, seed: number): Promise<CrashedWorld> {
+  return crashed(seed, async (scene) => new Events(scene).deliverOne(point))
+}
+
+async function crashed(seed: number, work: (scene: Scene) => Promise<number>): Promise<CrashedWorld> {
+  const world = new World(seed)
+  const scene = new Scene(world)
+  scene.network.isCalm = true
+  let crashes = 0
+  try {
+    await world.run(async () => {
+      crashes = await work(scene)
+    })
+  } finally {
+    scene.end()
+  }
+  return { world, wasSpared: crashes === 0 }
+}

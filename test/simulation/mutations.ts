@@ -1,0 +1,189 @@
+import type { WorldName } from './index.ts'
+
+/** A mistake in the package that the worlds must detect. */
+export interface Mutation {
+  readonly name: string
+  readonly world: WorldName
+  readonly file: string
+  /** Occurs once in the file. */
+  readonly from: string
+  readonly to: string
+}
+
+export const MUTATIONS: readonly Mutation[] = [
+  {
+    name: 'an unsafe write is retried',
+    world: 'awards',
+    file: 'src/call/retry.ts',
+    from: "return rule !== 'unsafe' &&",
+    to: 'return',
+  },
+  {
+    name: 'a lost connection counts as not sent',
+    world: 'awards',
+    file: 'src/call/retry.ts',
+    from: "kind === 'no_response' || kind === 'not_understood' || status >= 500",
+    to: "kind === 'not_understood' || status >= 500",
+  },
+  {
+    name: 'a retry forgets that the attempt before may have been applied',
+    world: 'awards',
+    file: 'src/call/call.ts',
+    from: 'this.#mayBeApplied ||= mayHaveBeenApplied(failure)',
+    to: 'this.#mayBeApplied = mayHaveBeenApplied(failure)',
+  },
+  {
+    name: 'the intent is committed after the request is sent',
+    world: 'awards',
+    file: 'src/bulk/ledger/file-ledger.ts',
+    from: '    await this.#commit\n    return result',
+    to: '    return result',
+  },
+  {
+    name: 'the verdict is recorded before the response',
+    world: 'awards',
+    file: 'src/bulk/verdict.ts',
+    from: 'await (target === undefined ?',
+    to: 'void (target === undefined ?',
+  },
+  {
+    name: 'an open award is not in doubt after a crash',
+    world: 'awards',
+    file: 'src/bulk/ledger/file-ledger.ts',
+    from: 'isInDoubt: in_doubt === 1 || verdict === null',
+    to: 'isInDoubt: in_doubt === 1',
+  },
+  {
+    name: 'an expired claim is not in doubt',
+    world: 'awards',
+    file: 'src/bulk/ledger/award-state.ts',
+    from: '{ ...NEW, isInDoubt: true } : (stored ?? NEW)',
+    to: 'NEW : (stored ?? NEW)',
+  },
+  {
+    name: 'two processes claim one award',
+    world: 'awards',
+    file: 'src/bulk/ledger/award-state.ts',
+    from: "if (stored?.claim === 'held') return { state: 'busy' }",
+    to: '',
+  },
+  {
+    name: 'a refusal after another attempt came into doubt is a rejection',
+    world: 'awards',
+    file: 'src/bulk/ledger/award-state.ts',
+    from: 'const cameInDoubt = stored?.isInDoubt === true && !isInDoubt',
+    to: 'const cameInDoubt = false',
+  },
+  {
+    name: 'the account is checked at the start of a run only',
+    world: 'awards',
+    file: 'src/call/call.ts',
+    from: 'const foreign = this.#account && accountFailure(this.#operation, this.#account, token)',
+    to: 'const foreign = undefined as Failure | undefined',
+  },
+  {
+    name: 'several runs use one file',
+    world: 'awards',
+    file: 'src/bulk/ledger/file-ledger.ts',
+    from: "const LOCK = 'PRAGMA locking_mode = EXCLUSIVE;",
+    to: "const LOCK = '",
+  },
+  {
+    name: 'a repeated row is sent twice',
+    world: 'awards',
+    file: 'src/bulk/run.ts',
+    from: "if (seen === 'duplicate') return report.addDuplicate(row.xp)",
+    to: '',
+  },
+  {
+    name: 'a pause after a 429 ends without a probe',
+    world: 'awards',
+    file: 'src/call/rate-limiter.ts',
+    from: 'this.#window = 1\n',
+    to: 'this.#window = 1_000\n',
+  },
+  {
+    name: 'Retry-After is ignored',
+    world: 'awards',
+    file: 'src/call/rate-limiter.ts',
+    from: 'this.#pauseFor(retryAfterMs ?? ',
+    to: 'this.#pauseFor(',
+  },
+  {
+    name: 'a late token replaces a newer one',
+    world: 'awards',
+    file: 'src/call/tokens.ts',
+    from: 'if (renewal > this.#cachedRenewal)',
+    to: 'if (renewal > 0)',
+  },
+  {
+    name: 'a token is not redacted',
+    world: 'awards',
+    file: 'src/call/redact.ts',
+    from: 'const clean = redact(text.slice(0, MAX_TEXT_LENGTH), secrets)',
+    to: 'const clean = text.slice(0, MAX_TEXT_LENGTH)',
+  },
+  {
+    name: 'any signature is right',
+    world: 'events',
+    file: 'src/webhook/verify/signature.ts',
+    from: 'return keys.map((key) => constantTimeEqual(hmacSha256Hex(key, body), digits)).indexOf(true)',
+    to: 'return 0',
+  },
+  {
+    name: 'a claim is completed without its token',
+    world: 'events',
+    file: 'src/webhook/stores/memory-store.ts',
+    from: 'if (entry !== undefined && entry.token !== token && entry.expiresAt > time) return false',
+    to: '',
+  },
+  {
+    name: 'a claim is released without its token',
+    world: 'events',
+    file: 'src/webhook/stores/memory-store.ts',
+    from: "if (entry?.state === 'claimed' && entry.token === token) entries.delete(key)",
+    to: 'entries.delete(key)',
+  },
+  {
+    name: 'the lease is not extended',
+    world: 'events',
+    file: 'src/webhook/receiver/handler-run.ts',
+    from: 'if (now >= this.#extendAt) void this.#extend(now)',
+    to: 'if (now >= this.#extendAt) this.#extendAt = this.#expiresAt += this.#delivery.settings.leaseMs',
+  },
+  {
+    name: 'a handler that stopped early counts as done',
+    world: 'events',
+    file: 'src/webhook/receiver/handler-run.ts',
+    from: "return hasReadSignal && lease.signal.aborted ? 'interrupted' : 'handled'",
+    to: "return 'handled'",
+  },
+  {
+    name: 'a response past the deadline accepts the message',
+    world: 'events',
+    file: 'src/webhook/receiver/receiver.ts',
+    from: "if (isLate) return this.#reject('past_deadline', { id })",
+    to: "if (isLate) return accepted('handled')",
+  },
+  {
+    name: 'a failed handler counts as done',
+    world: 'events',
+    file: 'src/webhook/receiver/receiver.ts',
+    from: "if (outcome === 'failed') return this.#reject('handler_failed', { id })",
+    to: "if (outcome === 'failed') return accepted('handled')",
+  },
+  {
+    name: 'the lease is extended after maxRunMs',
+    world: 'events',
+    file: 'src/webhook/receiver/handler-run.ts',
+    from: 'if (now >= this.#limit.until) {',
+    to: 'if (now >= this.#limit.until + 60_000) {',
+  },
+  {
+    name: 'runOnce runs twice',
+    world: 'events',
+    file: 'src/webhook/stores/sqlite-store.ts',
+    from: 'if (connection.changes(sql.runOnce, key)) return',
+    to: 'if (connection.changes(sql.runOnce, key) || key !== "") return',
+  },
+]
