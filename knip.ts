@@ -11,6 +11,7 @@ export default {
     'test/package/{check,consumers,examples,runtimes}.ts',
     'test/mutants/vitest.config.ts',
     'test/simulation/mutation-run.ts',
+    'test/durability/receiver-program.ts',
     'test/runtimes/suite/{index,process}.ts',
     'test/webhook/stores/{crash-child,sqlite-storm}.ts',
     'examples/*.ts',

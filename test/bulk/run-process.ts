@@ -12,9 +12,13 @@ export class RunProcess {
   #changed: () => void = () => undefined
   #errors = ''
 
-  /** @param nodeOptions - command-line options of Node.js */
-  constructor(program: string, task: RunTask, nodeOptions: readonly string[] = []) {
-    this.#process = spawn(process.execPath, [...nodeOptions, program, JSON.stringify(task)], {
+  /**
+   * @param nodeOptions - command-line options of Node.js
+   * @param wrapper - a command that runs the command after it, such as strace
+   */
+  constructor(program: string, task: RunTask, nodeOptions: readonly string[] = [], wrapper: readonly string[] = []) {
+    const [command, ...args] = [...wrapper, process.execPath, ...nodeOptions, program, JSON.stringify(task)]
+    this.#process = spawn(command as string, args, {
       env: { ...process.env, CAMPAIGN_TEST_UNSTARVED: '1' },
       stdio: 'pipe',
     })
@@ -43,6 +47,16 @@ export class RunProcess {
   /** Resolves when this number of calls has ended, or when the process ends. */
   async calls(count: number): Promise<void> {
     await this.#find((step) => step.step === 'ended' && step.calls >= count)
+  }
+
+  /** Resolves when the run has reported this number of awards, or when the process ends. */
+  async reported(awarded: number): Promise<void> {
+    await this.#find((step) => step.step === 'progress' && step.awarded >= awarded)
+  }
+
+  /** Resolves when the process has ended and its output is read. */
+  async ended(): Promise<void> {
+    await this.#closed
   }
 
   async #find(matches: (step: RunStep) => boolean): Promise<RunStep | undefined> {

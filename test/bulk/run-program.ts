@@ -29,6 +29,8 @@ export type RunStep =
   | { readonly step: 'halted'; readonly calls: number }
   /** The number of calls that have ended. */
   | { readonly step: 'ended'; readonly calls: number }
+  /** The run has reported this number of awards. */
+  | { readonly step: 'progress'; readonly awarded: number }
   | { readonly step: 'report'; readonly report: AwardReport }
   | { readonly step: 'error'; readonly name: string; readonly message: string; readonly report?: AwardReport }
 
@@ -74,7 +76,12 @@ const halting = {
 }
 
 try {
-  print({ step: 'report', report: await rewardWallets(halting, rows(), { ledger, concurrency: task.concurrency }) })
+  const report = await rewardWallets(halting, rows(), {
+    ledger,
+    concurrency: task.concurrency,
+    onProgress: ({ counts }) => print({ step: 'progress', awarded: counts.awarded }),
+  })
+  print({ step: 'report', report })
 } catch (error) {
   const { name, message } = error as Error
   const report = error instanceof AwardRunStoppedError ? { report: error.report } : {}

@@ -21,7 +21,15 @@ export interface RunningExample {
  * @param file - a path that `compiled` returned
  */
 export function startExample(file: string, env: NodeJS.ProcessEnv): Promise<RunningExample> {
-  const child = spawn(process.execPath, [file], {
+  return startServing([process.execPath, file], env)
+}
+
+/** Like {@link startExample}, for a command that prints its URL in the same way. */
+export function startServing(
+  [command = '', ...args]: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<RunningExample> {
+  const child = spawn(command, args, {
     env: { ...process.env, PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
