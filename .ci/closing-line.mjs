@@ -1,7 +1,8 @@
-// Says in one plain line what the test run came to, and fails where it ran nothing.
+// Says in one plain line what these test runs came to together, and fails where one of them ran nothing.
 import { readFileSync } from 'node:fs'
 
-const report = JSON.parse(readFileSync(process.argv[2], 'utf8'))
-const { numPassedTests: passed, numFailedTests: failed, numPendingTests: skipped } = report
-console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`)
-if (passed === 0 || failed > 0 || !report.success) process.exit(1)
+const reports = process.argv.slice(2).map((file) => JSON.parse(readFileSync(file, 'utf8')))
+const sum = (name) => reports.reduce((total, report) => total + report[name], 0)
+console.log(`${sum('numPassedTests')} passed, ${sum('numFailedTests')} failed, ${sum('numPendingTests')} skipped`)
+const isGreen = ({ numPassedTests, numFailedTests, success }) => numPassedTests > 0 && numFailedTests === 0 && success
+if (reports.length === 0 || !reports.every(isGreen)) process.exit(1)

@@ -1,7 +1,9 @@
 /**
- * Runs `npm run test:all` with another Node.js version: `npm run test:node -- 22.13`. Further arguments go to Vitest.
+ * Runs tests with another Node.js version: `npm run test:node -- 22.13` the unit set and NATIVE, `npm run test:node -- 22.13 test`
+ * all tests. Further arguments go to Vitest.
  */
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { delimiter, dirname } from 'node:path'
 import { installRuntimes } from '../test/runtimes/installation.ts'
 import { RUNTIMES } from '../test/runtimes/runtimes.ts'
@@ -16,12 +18,24 @@ if (chosen === undefined) {
   process.exit(2)
 }
 
+/** An integration test of each part that Node.js implements: SQLite, sockets, processes. */
+const NATIVE = [
+  'test/bulk/file-ledger-locks.integration.test.ts',
+  'test/webhook/examples/servers.integration.test.ts',
+  'test/webhook/stores/sqlite-crash.integration.test.ts',
+]
+
 await installRuntimes()
-// The compiler checks the same types with every Node.js version.
-const command = [pathTo('node_modules/vitest/vitest.mjs'), 'run', '--typecheck=false', ...args]
-// Programs that tests start by `node` get this version, too.
-const env = { ...process.env, PATH: `${dirname(chosen.binary)}${delimiter}${process.env.PATH}` }
-const child = spawn(chosen.binary, command, { cwd: pathTo('.'), env, stdio: 'inherit' })
-child.on('close', (code) => {
-  process.exitCode = code ?? 1
-})
+const { binary } = chosen
+process.exitCode = args.length > 0 ? await run(args) : (await run(['--project=unit'])) || (await run(NATIVE))
+
+/** Runs Vitest. Resolves to its exit code. */
+async function run(args: readonly string[]): Promise<number> {
+  // The compiler checks the same types with every Node.js version.
+  const command = [pathTo('node_modules/vitest/vitest.mjs'), 'run', '--typecheck=false', ...args]
+  // Programs that tests start by `node` get this version, too.
+  const env = { ...process.env, PATH: `${dirname(binary)}${delimiter}${process.env.PATH}` }
+  const child = spawn(binary, command, { cwd: pathTo('.'), env, stdio: 'inherit' })
+  const [code] = await once(child, 'close')
+  return code ?? 1
+}
