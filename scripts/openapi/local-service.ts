@@ -12,6 +12,11 @@ const NOT_FOR_PAGES =
 /** The records, with the type and the field that describe each. `after` describes the parameter of a list. */
 const RECORDS = {
   state: { summary: 'The state of the service as a seed, without secrets', of: undefined, after: undefined },
+  faults: {
+    summary: 'The faults that are not used up, oldest first',
+    of: undefined,
+    after: undefined,
+  },
   requests: {
     summary: 'The requests that the service received, oldest first',
     of: ['CampaignService', 'requests'],
@@ -48,7 +53,10 @@ export function localServiceDocument(version: string): Schema {
       summary,
       ...(after && { parameters: [{ name: 'after', in: 'query', description: after, schema: { type: 'string' } }] }),
       responses: {
-        200: { description: 'The records.', content: json(of ? types.of(of[0], of[1]) : SEED) },
+        200: {
+          description: 'The records.',
+          content: json(of ? types.of(of[0], of[1]) : name === 'faults' ? faultsSchema(types) : SEED),
+        },
         ...refusals(after ? [400, 403, 405] : [403, 405]),
       },
     }
@@ -107,6 +115,17 @@ const withSeed = (schema: Schema): Schema => ({
   ...schema,
   properties: { ...(schema.properties as Schema), seed: SEED },
 })
+
+/** JSON has no Infinity: the options are those of `addFault`, and `remaining` may be null. */
+function faultsSchema(types: TypeSchemas): Schema {
+  const { $schema, description, ...options } = toJSONSchema(CONTROL_REQUESTS.addFault, { io: 'input' })
+  const fault = types.of('FaultRecord')
+  const { id, used, remaining } = fault.properties as Readonly<Record<string, Schema>>
+  const counts = { used, remaining: { ...remaining, type: ['number', 'null'] } }
+  const key = { ...id, description: 'The `key` of `addFault` and `cancelFault`.' }
+  const items = { ...fault, properties: { id: key, options, ...counts } }
+  return { type: 'object', properties: { faults: { type: 'array', items } }, required: ['faults'] }
+}
 
 const STATUSES: Readonly<Record<number, string>> = {
   400: 'The request is wrong or can not be done.',

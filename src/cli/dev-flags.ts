@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander'
 import { mustBeRegistrationPath } from '../endpoints/registration-path.ts'
 import type { Command, Context } from './command.ts'
 import type { DevFlags } from './dev.ts'
-import { hostName, httpUrl, port, RepeatableOption } from './flags.ts'
+import { decimal, hostName, httpUrl, port, RepeatableOption } from './flags.ts'
 
 /** `campaign-client dev` */
 export function define(command: Command, context: Context): void {
@@ -21,6 +21,11 @@ export function define(command: Command, context: Context): void {
     .option('--host <address>', 'address to listen on, for containers', '127.0.0.1')
     .addOption(
       new RepeatableOption('--allowed-host <name>', 'allow requests to this host name; needed with --host', hostName),
+    )
+    .option(
+      '--rate-limit <n>',
+      'requests per second of each token; more get 429 (default: no limit)',
+      requestsPerSecond,
     )
     .option('--quiet', 'do not print requests and deliveries')
     .examples(
@@ -46,4 +51,10 @@ function registrationPath(path: string): string {
   const issue = mustBeRegistrationPath(path)
   if (issue === undefined) return path
   throw new InvalidArgumentError(`It ${typeof issue === 'string' ? issue : 'is not valid'}.`)
+}
+
+function requestsPerSecond(text: string): number {
+  const limit = decimal(text)
+  if (limit > 0 && limit <= 1_000_000) return limit
+  throw new InvalidArgumentError('It must be above 0 and at most 1000000.')
 }

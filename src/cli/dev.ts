@@ -34,6 +34,7 @@ export interface DevFlags {
   readonly allowedHost?: readonly string[]
   readonly token?: string
   readonly registrationPath?: string
+  readonly rateLimit?: number
   readonly quiet?: boolean
   readonly open?: boolean
 }
@@ -69,6 +70,7 @@ export async function dev(flags: DevFlags, { output, env, interrupts }: Context)
     // Part of the start, so that a reset keeps them.
     ...(urls.length > 0 && { webhooks: [...(seed.webhooks ?? []), ...urls.map((url) => ({ url, secret }))] }),
     ...(flags.token !== undefined && { tokens: [flags.token] }),
+    ...(flags.rateLimit !== undefined && { rateLimit: { perSecond: flags.rateLimit } }),
     ...(flags.registrationPath !== undefined && { webhookRegistrationPath: flags.registrationPath }),
   }
   const service = withSeedFailure(flags.seed, () => createCampaignService({ ...options, clock, deliver }))

@@ -167,6 +167,7 @@ export function createCampaignService(options: CampaignServiceOptions = {}): Cam
   const service = {
     router: new Router(settings),
     grants: settings.grants,
+    rateLimit: settings.rateLimit,
     faults,
     log: new RequestLog(),
     clock,
@@ -252,6 +253,7 @@ export function createCampaignService(options: CampaignServiceOptions = {}): Cam
       const start = seed === undefined ? settings.start : readSeed('reset', seed)
       service.content = loadSeed('reset', start, settings.idSeed, seed && service.content.webhooks)
       faults.clear()
+      service.rateLimit?.clear()
       service.log.clear()
       deliveries.clear()
       clock.reset?.()

@@ -36,6 +36,7 @@ export type {
   StatusFault,
 } from './faults/fault-options.ts'
 export type { FaultHandle } from './faults/fault-queue.ts'
+export type { ServiceRateLimit } from './http/rate-limit.ts'
 export type { RequestRecord } from './http/request-log.ts'
 export type { ServiceResponse } from './http/responses.ts'
 export type { ListeningService, ListenOptions } from './http/server.ts'

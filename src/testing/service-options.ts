@@ -5,14 +5,17 @@ import {
   copyOfOptions,
   milliseconds,
   mustBeFunction,
+  nested,
   type OptionRule,
   type OptionRules,
   optional,
   optionIssues,
+  positive,
 } from '../shared/option-checks.ts'
 import { copyJson, isWellFormed } from '../shared/text.ts'
 import { isRecord, typeName } from '../shared/type-checks.ts'
 import { mustBeClock, type ServiceClock } from './clock/service-clock.ts'
+import { RateLimit, type ServiceRateLimit } from './http/rate-limit.ts'
 import { parseBySchema } from './option-readers.ts'
 import type { ServiceSeed } from './seed/seed.ts'
 import { serviceSeed } from './seed/seed-schema.ts'
@@ -39,6 +42,13 @@ export interface CampaignServiceOptions extends ServiceSeed {
   deliver?: Deliver | undefined
   /** Timeout of a delivery attempt, in milliseconds. @defaultValue 10 000 (assumed: the API description shows no timeout) */
   deliveryTimeoutMs?: number | undefined
+  /**
+   * Limits the requests of each token, on the service's clock. Requests beyond the limit get 429 with `Retry-After`, and use
+   * no fault. Requests under `/control/` are not limited.
+   *
+   * @defaultValue no limit
+   */
+  rateLimit?: ServiceRateLimit | undefined
 }
 
 const mustBeIdSeed: OptionRule = (value) =>
@@ -48,6 +58,8 @@ const mustBeIdSeed: OptionRule = (value) =>
 
 /** For options that a schema checks. */
 const checkedBySchema: OptionRule = () => undefined
+
+const RATE_LIMIT: OptionRules<ServiceRateLimit> = { perSecond: positive('requests', 1_000_000) }
 
 const SERVICE_OPTIONS: OptionRules<CampaignServiceOptions> = {
   campaigns: checkedBySchema,
@@ -61,15 +73,21 @@ const SERVICE_OPTIONS: OptionRules<CampaignServiceOptions> = {
   webhookRegistrationPath: optional(mustBeRegistrationPath),
   deliver: optional(mustBeFunction),
   deliveryTimeoutMs: optional(milliseconds),
+  rateLimit: optional(nested(RATE_LIMIT)),
 }
 
 /** Returns a copy of the options. `start` is the initial content of the service. @throws ConfigurationError with all issues */
 export function readServiceOptions(options: CampaignServiceOptions) {
   const own = copyOfOptions(options, SERVICE_OPTIONS)
   const known: CampaignServiceOptions = isRecord(own) ? own : {}
-  const { campaigns, webhooks, awards, values, tokens, ...rest } = known
+  const { campaigns, webhooks, awards, values, tokens, rateLimit, ...rest } = known
   const { grants, issues: tokenIssues } = readTokens(tokens)
   const seed = parseBySchema(serviceSeed, { campaigns, webhooks, awards, values })
   refuseOptions('createCampaignService', [...optionIssues(own, SERVICE_OPTIONS), ...tokenIssues, ...seed.issues])
-  return { ...rest, grants, start: copyJson(seed.data as ServiceSeed) }
+  return {
+    ...rest,
+    grants,
+    rateLimit: rateLimit && new RateLimit(rateLimit),
+    start: copyJson(seed.data as ServiceSeed),
+  }
 }

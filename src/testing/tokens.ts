@@ -50,9 +50,11 @@ export function readTokens(tokens: unknown): { readonly grants: Grants; readonly
 
 const BEARER = /^Bearer +([^\s,]+) *$/i
 
-/** Returns the permissions for an Authorization header, or a 401 when the token is missing, unknown or expired. */
-export function authenticate(authorization: string | null, grants: Grants): TokenGrant | HttpError {
-  const token = BEARER.exec(authorization ?? '')?.[1]
+/** Returns the token of an Authorization header, if it has one. */
+export const bearerTokenOf = (authorization: string | null): string | undefined => BEARER.exec(authorization ?? '')?.[1]
+
+/** Returns the permissions of a token, or a 401 when the token is missing, unknown or expired. */
+export function authenticate(token: string | undefined, grants: Grants): TokenGrant | HttpError {
   if (token === undefined) return unauthorized('no bearer token in the Authorization header')
   if (!grants) return {}
   const grant = grants.get(token)

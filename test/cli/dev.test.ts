@@ -57,6 +57,7 @@ test.each([
   [['--seed', '/no/such/file'], 'no such file'],
   [['--token', 'two words'], 'without spaces and commas'],
   [['--token'], "option '--token <token>' argument missing\n  ↳ see --help"],
+  [['--rate-limit', '0'], 'above 0'],
   [['--registration-path', '../up'], 'must be a path below the base URL'],
 ])('%j is refused', async (args, words) => {
   const { code, stdout, stderr } = await run(['dev', ...args])
@@ -192,6 +193,19 @@ test('with --registration-path, registers webhooks at that path', async () => {
   })
   const webhook = { scope: 'user_activity', url: 'http://127.0.0.1:1/' }
   expect(await client.registerWebhook(webhook)).toMatchObject({ hook_id: expect.any(String) })
+})
+
+test('with --rate-limit, refuses further requests under /api/v1 with 429, but no control request', async () => {
+  // So few that a slow machine sends the second request within the period.
+  const { url } = await dev(['--rate-limit', '0.001'])
+  const headers = { authorization: 'Bearer any' }
+  const send = () => fetch(`${url}api/v1/campaign/points?pid=demo`, { headers })
+  expect((await send()).status).toBe(200)
+  const refused = await send()
+  expect([refused.status, Number(refused.headers.get('retry-after'))]).toEqual([429, expect.closeTo(1_000, -2)])
+  for (const path of ['state', 'faults', 'requests']) {
+    expect((await fetch(`${url}control/${path}`, { headers })).status).toBe(200)
+  }
 })
 
 test('prints each attempt to deliver a message, with the time of the next', async () => {

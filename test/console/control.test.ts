@@ -211,6 +211,26 @@ describe('GET /control/', () => {
     expect((await changes()).requests.rows).toMatchObject([{ operation: 'updateUser', status: 400 }])
   })
 
+  test('faults returns those that are not used up, as pendingFaults does', async () => {
+    const { get, post, client } = await openControl()
+    const [used, first, second] = [
+      await post('addFault', { on: 'getCampaignInfo', kind: 'garbage' }),
+      await post('addFault', { on: 'getCampaignInfo', kind: 'status', status: 503, times: 3 }),
+      await post('addFault', { on: 'delivery', kind: 'duplicate', times: null }),
+    ].map(({ body }) => (body as { key: string }).key)
+    await client.getCampaignInfo({ pid: 'demo' }).catch(() => undefined)
+    await client.getCampaignInfo({ pid: 'demo' }).catch(() => undefined)
+    const status = { on: 'getCampaignInfo', kind: 'status', status: 503, times: 3 }
+    const faults = [
+      { id: first, options: status, used: 1, remaining: 2 },
+      { id: second, options: { on: 'delivery', kind: 'duplicate', times: null }, used: 0, remaining: null },
+    ]
+    expect(await get('faults')).toEqual(ok({ faults }))
+    expect(await post('cancelFault', { key: first })).toEqual(ok({}))
+    expect(await get('faults')).toEqual(ok({ faults: [faults[1]] }))
+    expect(await post('cancelFault', { key: used })).toMatchObject({ status: 400 })
+  })
+
   test('state and deliveries hold no secret', async () => {
     const { url } = await receiver()
     const { post, get, service } = await openControl()
@@ -289,7 +309,7 @@ describe('a request under /control/ is refused', () => {
 
 test('the OpenAPI document describes every action and record, with the fields that the action takes', () => {
   const { paths } = JSON.parse(read('docs/local-service.openapi.json'))
-  const names = [...Object.keys(CONTROL_REQUESTS), 'state', 'requests', 'deliveries']
+  const names = [...Object.keys(CONTROL_REQUESTS), 'state', 'faults', 'requests', 'deliveries']
   expect(Object.keys(paths).sort()).toEqual(names.map((name) => `/control/${name}`).sort())
   for (const [name, { shape }] of Object.entries(CONTROL_REQUESTS)) {
     const { post } = paths[`/control/${name}`]

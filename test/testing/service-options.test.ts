@@ -105,9 +105,15 @@ describe('createCampaignService', () => {
         campaigns: [{ id: '' }],
         tokens: { 'a token': {}, fine: { expired: 'yes' } },
         deliveryTimeoutMs: 0,
+        rateLimit: { perSecond: 0, perMinute: 1 },
         clok: 1,
       } as never)
-    const paths = [['clok'], ['deliveryTimeoutMs'], ['tokens'], ['tokens', 'expired'], ['campaigns', 0, 'id']]
+    const limit = [
+      ['rateLimit', 'perMinute'],
+      ['rateLimit', 'perSecond'],
+    ]
+    const seed = [['tokens'], ['tokens', 'expired'], ['campaigns', 0, 'id']]
+    const paths = [['clok'], ['deliveryTimeoutMs'], ...limit, ...seed]
     expect(create).toThrow(ConfigurationError)
     expect(create).toThrow(expect.objectContaining({ issues: paths.map((path) => expect.objectContaining({ path })) }))
   })

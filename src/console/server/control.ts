@@ -10,6 +10,8 @@ export const CONTROL = '/control/'
 
 const RECORDS = {
   state: ({ service }: ActionContext) => service.exportSeed(),
+  // JSON has no Infinity: a count of all requests becomes null, as `addFault` takes it.
+  faults: ({ service }: ActionContext) => ({ faults: service.pendingFaults() }),
   requests: ({ service }: ActionContext, after: string | null) => {
     // Compares numbers: the request `after` may have been discarded.
     if (after !== null && !/^\d+$/.test(after)) throw new Problem('The number of a request is a whole number.', 'after')

@@ -75,7 +75,12 @@ export interface ResponseFault extends FaultTarget {
 export interface SlowFault extends FaultTarget {
   /** `drip`: sends single bytes. `delay`: sends the whole response late. */
   kind: 'drip' | 'delay'
-  /** Milliseconds before the response (`delay`) or between two bytes (`drip`). @defaultValue 100 */
+  /**
+   * Milliseconds before the response (`delay`) or between two bytes (`drip`), on the service's clock. A manual clock must be
+   * moved.
+   *
+   * @defaultValue 100
+   */
   delayMs?: number | undefined
 }
 

@@ -3,7 +3,8 @@ import type { FaultQueue } from '../faults/fault-queue.ts'
 import { applyFault, type Outcome, takesEffect } from '../faults/request-faults.ts'
 import { type RuleContext, rules } from '../rules.ts'
 import type { ServiceContent } from '../seed/load-seed.ts'
-import { authenticate, type Grants, type TokenGrant } from '../tokens.ts'
+import { authenticate, bearerTokenOf, type Grants, type TokenGrant } from '../tokens.ts'
+import type { RateLimit } from './rate-limit.ts'
 import { describeRequest, type RequestLog, type RequestRecord } from './request-log.ts'
 import { badRequest, HttpError, type ServiceResponse } from './responses.ts'
 import type { Route, Router, ServiceRequest } from './router.ts'
@@ -15,22 +16,27 @@ export const MAX_BODY_BYTES = 1_048_576
 interface RequestHandling {
   readonly router: Router
   readonly grants: Grants
+  readonly rateLimit: RateLimit | undefined
   readonly faults: FaultQueue
   readonly log: RequestLog
   readonly clock: ServiceClock
   readonly content: ServiceContent
 }
 
-/** Applies the next fault, performs the operation and records the request. */
+/** Applies the rate limit and the next fault, performs the operation and records the request. */
 export function handleRequest(
   request: ServiceRequest,
   handling: RequestHandling,
 ): { readonly outcome: Outcome; readonly record: RequestRecord } {
-  const { router, grants, faults, log, clock } = handling
+  const { router, grants, rateLimit, faults, log, clock } = handling
   const route = router.route(request)
-  const access = authenticate(request.headers.get('authorization'), grants)
-  const fault = faults.take(route.operation)
-  const handled = fault && !takesEffect(fault) ? undefined : handle(request, route, access, handling)
+  const token = bearerTokenOf(request.headers.get('authorization'))
+  const access = authenticate(token, grants)
+  const isLimited = token !== undefined && !(access instanceof HttpError) && route.operation !== undefined
+  const excess = isLimited ? rateLimit?.admit(token, clock.now()) : undefined
+  // A request beyond the rate limit uses no fault, as if a gateway in front of the service had refused it.
+  const fault = excess ? undefined : faults.take(route.operation)
+  const handled = fault && !takesEffect(fault) ? undefined : handle(request, route, excess ?? access, handling)
   const outcome = applyFault(fault, handled?.response, route.operation)
   const record = log.add({
     at: clock.now(),
