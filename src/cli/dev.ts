@@ -22,6 +22,7 @@ import { webhookSecretOf } from './environment.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { issuesText, listenFailure, usageFailure } from './failure.ts'
 import { inputName, readJsonObject } from './files.ts'
+import { isStartedByNpx, watchNpx } from './npx.ts'
 import { openBrowser } from './open-browser.ts'
 import { bold, dim, green, type Output, red, yellow } from './output.ts'
 
@@ -45,7 +46,7 @@ const readPageFile = (name: string): string => readFileSync(new URL(`../console/
 /** @param host - the address to listen on; IPv6 without brackets */
 const isLoopbackHost = (host: string): boolean => isLoopback(host) || host === '::1'
 
-/** Runs the local service and its console until a signal arrives. */
+/** Runs the local service and its console until a signal arrives, or until npx ends if it started this command. */
 export async function dev(flags: DevFlags, { output, env, interrupts }: Context): Promise<ExitCode> {
   const { webhook: urls = [], endpointHost = [], allowedHost: allowedHosts = [], host } = flags
   if (!isLoopbackHost(host) && allowedHosts.length === 0) {
@@ -109,7 +110,7 @@ export async function dev(flags: DevFlags, { output, env, interrupts }: Context)
   const open = () =>
     openBrowser(url, (program) => output.err.line(yellow('warning'), ` ${program} could not be started: open ${url}`))
   if (flags.open) open()
-  await untilStopped(signal, open, output)
+  await untilStopped(signal, open, env, output)
   page.close()
   await listening.close()
   return EXIT.done
@@ -169,8 +170,13 @@ function printAddresses(url: string, { webhooks }: CampaignService, tokens: stri
   }
 }
 
-/** Waits for a signal, or for the key q at a terminal. */
-async function untilStopped(signal: AbortSignal, open: () => void, { err }: Output): Promise<void> {
+/** Waits for a signal, for the key q at a terminal, or for the end of npx. */
+async function untilStopped(
+  signal: AbortSignal,
+  open: () => void,
+  env: NodeJS.ProcessEnv,
+  { err }: Output,
+): Promise<void> {
   const readsKeys = hasKeys()
   err.line(dim(`  Press ${readsKeys ? 'o to open the console, c to clear the terminal, q or ' : ''}Ctrl-C to stop`))
   const stopped = new AbortController()
@@ -179,9 +185,11 @@ async function untilStopped(signal: AbortSignal, open: () => void, { err }: Outp
     if (err.isTerminal) err.write('\x1b[2J\x1b[3J\x1b[H')
   }
   const release = readsKeys ? readKeys({ open, clear, quit }) : undefined
+  const stopWatching = isStartedByNpx(env) ? watchNpx(quit) : undefined
   const either = AbortSignal.any([signal, stopped.signal])
   if (!either.aborted) await once(either, 'abort')
   release?.()
+  stopWatching?.()
 }
 
 /** Returns a listener that prints each request and each attempt to deliver a message. */
