@@ -28,7 +28,7 @@ import {
 } from './failure.ts'
 import { nextSignalOf } from './next-signals.ts'
 import type { RateLimiter, Slot } from './rate-limiter.ts'
-import { patternsOf, queryOf, type Secrets } from './redact.ts'
+import { patternsOf, queryOf, type Secrets, safeCause } from './redact.ts'
 import { type PreparedRequest, prepareRequest } from './request.ts'
 import { decodeResponse, isDataIncomplete } from './response.ts'
 import { tracingHeaders } from './response-errors.ts'
@@ -192,10 +192,13 @@ export class Call<Name extends OperationName> {
       const sending = this.#callTransport(request, cancellation)
       const response: unknown = await withTimeout(sending, Math.min(timeoutMs, remainingMs), signal)
       if (response === TIMED_OUT) {
-        cancellation.cancel(new DOMException('The operation was aborted due to timeout', 'TimeoutError'))
+        const reason: Error = new DOMException('The operation was aborted due to timeout', 'TimeoutError')
+        cancellation.cancel(reason)
+        // The local service adds a cause if it waits for its own clock.
+        const cause = safeCause(reason.cause, this.#secrets())
         return timeoutMs < remainingMs
-          ? attemptTimedOut(this.#operation, timeoutMs)
-          : callTimedOut(this.#operation, totalTimeoutMs)
+          ? attemptTimedOut(this.#operation, timeoutMs, cause)
+          : callTimedOut(this.#operation, totalTimeoutMs, cause)
       }
       if (!isTransportResponse(response)) {
         return noResponse(this.#operation, `the transport must return a TransportResponse, got ${typeName(response)}`)

@@ -99,8 +99,8 @@ export const noResponse = (operation: string, problem: string): Failure =>
 
 /** The access token source gave no token. */
 export function tokenFailure(operation: string, problem: string, cause?: Error): Failure {
-  const detail = cause === undefined || cause.message === '' ? '' : `: ${cause.message}`
-  return new Failure('no_token', new AccessTokenError(`${operation}: ${problem}${detail}`, { operation, cause }))
+  const text = `${operation}: ${problem}${detailOf(cause)}`
+  return new Failure('no_token', new AccessTokenError(text, { operation, cause }))
 }
 
 /** The pause after a 429 is too long to wait for, so the request was not sent. */
@@ -111,18 +111,20 @@ export function pauseTooLong(operation: string, retryAfterMs: number): Failure {
   return new Failure('not_sent', error, { retryAfterMs })
 }
 
-export const attemptTimedOut = (operation: string, timeoutMs: number): Failure =>
-  new Failure(
-    'no_response',
-    timeout(operation, 'attempt', timeoutMs, `the attempt took longer than timeoutMs (${timeoutMs} ms)`),
-  )
+/** @param cause - why there was no response, if the transport told it */
+export function attemptTimedOut(operation: string, timeoutMs: number, cause?: Error): Failure {
+  const problem = `the attempt took longer than timeoutMs (${timeoutMs} ms)${detailOf(cause)}`
+  return new Failure('no_response', timeout(operation, 'attempt', timeoutMs, problem, cause))
+}
 
-export const callTimedOut = (operation: string, totalTimeoutMs: number): Failure =>
-  new Failure(
-    'no_response',
-    timeout(operation, 'total', totalTimeoutMs, `the call took longer than totalTimeoutMs (${totalTimeoutMs} ms)`),
-    { isFinal: true },
-  )
+/** @param cause - as of {@link attemptTimedOut} */
+export function callTimedOut(operation: string, totalTimeoutMs: number, cause?: Error): Failure {
+  const problem = `the call took longer than totalTimeoutMs (${totalTimeoutMs} ms)${detailOf(cause)}`
+  return new Failure('no_response', timeout(operation, 'total', totalTimeoutMs, problem, cause), { isFinal: true })
+}
+
+const detailOf = (cause: Error | undefined): string =>
+  cause === undefined || cause.message === '' ? '' : `: ${cause.message}`
 
 /** Too little of `totalTimeoutMs` is left for an attempt, so it was not sent. */
 export function noTimeToSend(operation: string, totalTimeoutMs: number): Failure {
@@ -148,5 +150,5 @@ const timeout = (
   scope: 'attempt' | 'total',
   timeoutMs: number,
   problem: string,
-  cause?: CampaignError,
+  cause?: Error,
 ): TimeoutError => new TimeoutError(`${operation}: ${problem}`, { operation, scope, timeoutMs, cause })

@@ -1,6 +1,6 @@
 import { CampaignClient } from 'campaign-client'
-import { type CampaignService, createCampaignService } from 'campaign-client/testing'
-import { afterEach, describe, expect, test } from 'vitest'
+import { type CampaignService, createCampaignService, createManualClock } from 'campaign-client/testing'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { BASE_URL } from './rest.ts'
 
 const WALLET = `0x${'1'.repeat(40)}`
@@ -9,6 +9,7 @@ const queryNames = { getCampaignInfo: { pid: 'id' }, getInviteCode: { code: 'inv
 
 const closes: (() => Promise<void>)[] = []
 afterEach(async () => {
+  vi.useRealTimers()
   for (const close of closes.splice(0)) await close()
 })
 
@@ -53,4 +54,20 @@ describe.each(['fetch', 'listen'] as const)('the client over %s', (way) => {
       reason: 'self_referral_not_allowed',
     })
   })
+})
+
+test.each([
+  ['delay', 'attempt'],
+  ['drip', 'total'],
+] as const)('a timeout of the client says that the fault %s waits for the clock of the service', async (kind, scope) => {
+  vi.useFakeTimers()
+  const service = createCampaignService({ clock: createManualClock() })
+  const totalTimeoutMs = scope === 'total' ? 10_000 : 60_000
+  const limits = { timeoutMs: 10_000, totalTimeoutMs, maxRetries: 0 }
+  const client = new CampaignClient({ ...limits, baseUrl: BASE_URL, accessToken: 'any', fetch: service.fetch })
+  service.fail({ kind, delayMs: 50 })
+  const failed = client.getUserProgress(ada).catch((error: unknown) => error)
+  await vi.advanceTimersByTimeAsync(10_000)
+  const words = /\(10000 ms\): a fault of the local service waits 50 ms on the service's clock, .* clock\.advance\(50\)/
+  expect(await failed).toMatchObject({ code: 'timeout', scope, message: expect.stringMatching(words) })
 })

@@ -1,4 +1,5 @@
 import { mustHaveMethods, type OptionRule } from '../../shared/option-checks.ts'
+import { isError } from '../../shared/type-checks.ts'
 
 /**
  * The clock of the local service. The default is the system's clock. With {@link createManualClock}, a test moves
@@ -29,11 +30,15 @@ export const systemClock: ServiceClock = {
   clearTimeout: (handle) => globalThis.clearTimeout(handle as ReturnType<typeof setTimeout>),
 }
 
-/** Resolves after `ms` on the clock. Rejects with the reason of the signal when the signal aborts. */
+/**
+ * Resolves after `ms` on the clock. Rejects with the reason of the signal when the signal aborts. If the time of the attempt
+ * ran out while the service waited for its own clock, the reason gets a cause that says so, for the error of the client.
+ */
 export function abortableDelay(clock: ServiceClock, ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const abort = (): void => {
       clock.clearTimeout(timer)
+      if (clock !== systemClock && isTimeout(signal.reason)) signal.reason.cause ??= new Error(ownClockWaits(ms))
       reject(signal.reason)
     }
     const timer = clock.setTimeout(() => {
@@ -44,6 +49,12 @@ export function abortableDelay(clock: ServiceClock, ms: number, signal: AbortSig
     if (signal.aborted) abort()
   })
 }
+
+const isTimeout = (reason: unknown): reason is Error => isError(reason) && reason.name === 'TimeoutError'
+
+const ownClockWaits = (ms: number): string =>
+  `a fault of the local service waits ${ms} ms on the service's clock, not on the system's; a manual clock must be moved, for ` +
+  `example with clock.advance(${ms})`
 
 /** Rejects with the reason of the signal when the signal aborts. Never resolves. */
 export const untilAborted = (signal: AbortSignal): Promise<never> =>
