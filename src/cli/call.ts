@@ -1,7 +1,6 @@
 import type { CallOptions } from 'campaign-client'
 import { type Argument, argumentsOf } from '../endpoints/arguments.ts'
 import { endpoints, type OperationName } from '../endpoints/index.ts'
-import { toJsonText } from '../shared/text.ts'
 import type { Command, Context } from './command.ts'
 import { connect } from './connect.ts'
 import { isReadOnly, readOnlyFailure, requireAllowedCampaign } from './environment.ts'
@@ -9,6 +8,7 @@ import { EXIT, type ExitCode } from './exit-codes.ts'
 import { unknownOutcomeFailure, usageFailure } from './failure.ts'
 import { inputName, readJsonObject } from './files.ts'
 import { decimal, type Pair, queryOption, wholeNumberFlag } from './flags.ts'
+import { foreignJsonText } from './foreign-json.ts'
 
 interface CallFlags extends Readonly<Record<string, unknown>> {
   readonly input?: string
@@ -104,7 +104,7 @@ async function call(operation: OperationName, flags: CallFlags, context: Context
     throw unknownOutcomeFailure('interrupted', `${operation} was interrupted before its response arrived`)
   })
   output.result(data === undefined ? {} : { data }, (out) => {
-    if (data !== undefined) out.write(`${toJsonText(data)}\n`)
+    if (data !== undefined) out.write(`${foreignJsonText(data)}\n`)
   })
   return EXIT.done
 }

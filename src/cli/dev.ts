@@ -22,6 +22,7 @@ import { webhookSecretOf } from './environment.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { issuesText, listenFailure, usageFailure } from './failure.ts'
 import { inputName, readJsonObject } from './files.ts'
+import { foreignJsonLine } from './foreign-json.ts'
 import { isStartedByNpx, watchNpx } from './npx.ts'
 import { openBrowser } from './open-browser.ts'
 import { bold, dim, green, type Output, red, yellow } from './output.ts'
@@ -103,7 +104,10 @@ export async function dev(flags: DevFlags, { output, env, interrupts }: Context)
     registrationPath: options.webhookRegistrationPath ?? 'webhook',
     requireReachable,
   })
-  if (!flags.quiet) service.subscribe(eventPrinter(output, () => clock.now()))
+  if (!flags.quiet) {
+    const print = eventPrinter(output, () => clock.now())
+    service.subscribe((event) => output.printSafely(() => print(event)))
+  }
   const shownHost = isLoopbackHost(host) ? new URL(listening.url).hostname : allowedHosts[0]
   const url = `http://${shownHost}:${listening.port}/`
   printAddresses(url, service, acceptedTokens(flags, options), output)
@@ -225,7 +229,8 @@ function printAttempt(delivery: DeliveryRecord, now: number, err: Output['err'])
   const { body, url, attempts, state, nextAttemptAt } = delivery
   const attempt = attempts.at(-1)
   if (!attempt) return
-  const { event, scope } = JSON.parse(body)
+  const { event, scope } = JSON.parse(body) as { event?: { type?: unknown } | null; scope?: unknown }
+  const type = event?.type ?? scope ?? 'message'
   const next =
     nextAttemptAt !== undefined
       ? `next in ${Math.max(0, Math.round((nextAttemptAt - now) / 1000))} s`
@@ -236,7 +241,7 @@ function printAttempt(delivery: DeliveryRecord, now: number, err: Output['err'])
     dim(timeOf(attempt.at)),
     '  ',
     paint(attempt.status),
-    `  ${event?.type ?? scope ?? 'message'} → ${url}`,
+    `  ${typeof type === 'string' ? type : foreignJsonLine(type)} → ${url}`,
     dim(`  attempt ${attempts.length} of ${MAX_ATTEMPTS}`),
     dim(attempt.error === undefined ? '' : `  ${attempt.code ?? attempt.error}`),
     dim(attempt.fault ? `  injected fault: ${attempt.fault}` : ''),

@@ -1,5 +1,6 @@
 import { createColors } from 'picocolors'
-import { toJsonLine, toVisible } from '../shared/text.ts'
+import { toVisible } from '../shared/text.ts'
+import { foreignJsonLine } from './foreign-json.ts'
 import type { SignalledProcess } from './interrupts.ts'
 
 type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
@@ -67,7 +68,7 @@ class Channel {
     this.write(`${parts.map((part) => this.#render(part)).join('')}\n`)
   }
 
-  /** Writes text without escaping it. Escape untrusted text first, for example with `toJsonText`. */
+  /** Writes text without escaping it. Escape untrusted text first, for example with `foreignJsonText`. */
   write(text: string): void {
     if (!this.closed.aborted) this.#stream.write(text)
   }
@@ -106,9 +107,18 @@ export class Output {
     this.json = json
   }
 
+  /** Prints something that is no result of the command. If that fails, prints a warning, and the command continues. */
+  printSafely(print: () => void): void {
+    try {
+      print()
+    } catch (error) {
+      this.err.line(yellow('warning'), ' an event could not be printed: ', String(error))
+    }
+  }
+
   /** Prints a result as one line of JSON, or as text with `printText`. */
   result(fields: Readonly<Record<string, unknown>>, printText?: (out: Channel) => void): void {
-    if (this.json) this.out.write(`${toJsonLine({ version: JSON_VERSION, ...fields })}\n`)
+    if (this.json) this.out.write(`${foreignJsonLine({ version: JSON_VERSION, ...fields })}\n`)
     else printText?.(this.out)
   }
 }

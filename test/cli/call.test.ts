@@ -62,6 +62,22 @@ test.each(operations)('the service accepts the example in the help of $name', as
   expect(service.requests).toMatchObject([{ operation: name, status: 200 }])
 })
 
+test.each([
+  ['in one line below 100 levels', 101, 101],
+  ['cut below 1000 levels', 9_000, 1_000],
+])('data of a write that is nested too deeply is printed, %s', async (_, levels, printed) => {
+  const { env, service } = await listeningService()
+  const deep = (depth: number) => `{"x":`.repeat(depth)
+  const body = `{"success":true,"data":${deep(levels)}1${'}'.repeat(levels)}}`
+  service.fail({ on: 'updateUser', kind: 'status', status: 200, body, times: 2 })
+  const words = await run(['call', 'updateUser', ...USER, '--name', 'Ada'], { env })
+  expect(words).toMatchObject({ code: 0, stderr: '' })
+  expect(words.stdout).toMatch(new RegExp(`^(?:{"x":){${printed}}[^{]*}+\n$`))
+  const json = await run(['call', 'updateUser', ...USER, '--name', 'Ada', '--json'], { env })
+  expect(json).toMatchObject({ code: 0, stderr: '' })
+  expect(jsonOf(json)).toHaveProperty(['data', 'x', 'x'])
+})
+
 test('names missing arguments by their flags', async () => {
   const { env, service } = await listeningService()
   const { code, stderr } = await run(['call', 'getUserProgress', '--account', 'ada'], { env })

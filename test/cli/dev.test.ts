@@ -147,6 +147,19 @@ test('messages to a signed endpoint of a seed are signed only if CAMPAIGN_WEBHOO
   expect(output.stderr).toContain('http://127.0.0.1:1/  signed')
 })
 
+test('prints a message whose type or scope is no text, and continues', async () => {
+  const { url, until } = await dev(['--webhook', 'http://127.0.0.1:1/'])
+  const deep = JSON.parse(`${'['.repeat(900)}${']'.repeat(900)}`)
+  const payloads = [{ event: { type: { x: 1 } } }, { scope: ['a'] }, { event: { type: deep } }, { event: 1, scope: '' }]
+  for (const payload of payloads) {
+    await doAction(url, 'emit', { kind: 'custom', scope: 'user_activity', payload })
+  }
+  await until('stderr', /--- {2}\{"x":1\} → /)
+  await until('stderr', /--- {2}\["a"\] → /)
+  await until('stderr', /--- {2}\[{900}/)
+  await until('stderr', /--- {3}→ /)
+})
+
 test('--allowed-host adds a host name, for containers', async () => {
   const { url } = await dev(['--allowed-host', 'campaign.test', '--host', '0.0.0.0'])
   const { port } = new URL(url)

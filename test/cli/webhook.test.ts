@@ -608,6 +608,16 @@ describe('listen', () => {
     expect(jsonOf(await listening.ended)).toMatchObject({ received: 1 })
   })
 
+  test.each(['--body', '--json'])('with %s, prints a body that is nested too deeply, and continues', async (flag) => {
+    const listening = start(['webhook', 'listen', '--port', '0', '--count', '2', flag], { env })
+    const url = await urlOf(listening)
+    const body = `{"id":"1","x":${'['.repeat(9_000)}${']'.repeat(9_000)}}`
+    for (const signature of [undefined, signWebhook(SECRET, body)]) await send(url, body, signature)
+    const { stdout, stderr } = await listening.ended
+    expect(stdout.split(`${'['.repeat(999)}`)).toHaveLength(flag === '--body' ? 3 : 19)
+    expect(stderr).not.toContain('warning')
+  })
+
   test('--within ends the command, with exit code 4 if too few messages arrived', async () => {
     const ended = await run(['webhook', 'listen', '--port', '0', '--count', '1', '--within', '1', '--json'], { env })
     expect(ended.code).toBe(4)

@@ -59,15 +59,19 @@ describe.each(['fetch', 'listen'] as const)('the client over %s', (way) => {
 test.each([
   ['delay', 'attempt'],
   ['drip', 'total'],
-] as const)('a timeout of the client says that the fault %s waits for the clock of the service', async (kind, scope) => {
-  vi.useFakeTimers()
-  const service = createCampaignService({ clock: createManualClock() })
-  const totalTimeoutMs = scope === 'total' ? 10_000 : 60_000
-  const limits = { timeoutMs: 10_000, totalTimeoutMs, maxRetries: 0 }
-  const client = new CampaignClient({ ...limits, baseUrl: BASE_URL, accessToken: 'any', fetch: service.fetch })
-  service.fail({ kind, delayMs: 50 })
-  const failed = client.getUserProgress(ada).catch((error: unknown) => error)
-  await vi.advanceTimersByTimeAsync(10_000)
-  const words = /\(10000 ms\): a fault of the local service waits 50 ms on the service's clock, .* clock\.advance\(50\)/
-  expect(await failed).toMatchObject({ code: 'timeout', scope, message: expect.stringMatching(words) })
-})
+] as const)(
+  'a timeout of the client says that the fault %s waits for the clock of the service',
+  async (kind, scope) => {
+    vi.useFakeTimers()
+    const service = createCampaignService({ clock: createManualClock() })
+    const totalTimeoutMs = scope === 'total' ? 10_000 : 60_000
+    const limits = { timeoutMs: 10_000, totalTimeoutMs, maxRetries: 0 }
+    const client = new CampaignClient({ ...limits, baseUrl: BASE_URL, accessToken: 'any', fetch: service.fetch })
+    service.fail({ kind, delayMs: 50 })
+    const failed = client.getUserProgress(ada).catch((error: unknown) => error)
+    await vi.advanceTimersByTimeAsync(10_000)
+    const words =
+      /\(10000 ms\): a fault of the local service waits 50 ms on the service's clock, .* clock\.advance\(50\)/
+    expect(await failed).toMatchObject({ code: 'timeout', scope, message: expect.stringMatching(words) })
+  },
+)

@@ -15,6 +15,7 @@ import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { CommandFailure, listenFailure } from '../failure.ts'
 import { fileFailure, systemReason } from '../files.ts'
 import { httpUrl, port, text, wholeNumberFlag } from '../flags.ts'
+import { foreignJsonText } from '../foreign-json.ts'
 import { bold, cyan, dim, green, type Output, type Part, red, yellow } from '../output.ts'
 import { postBytes, type ReceiverResponse, textOf } from './post-bytes.ts'
 import { headersFileOf, issueLines, type Verification, verifyMessage } from './saved-message.ts'
@@ -82,7 +83,7 @@ async function listen(flags: ListenFlags, { output, env, interrupts }: Context):
       isUnsaved = true
       output.err.line(red('error'), ` the message was not saved: ${message.unsaved}`)
     }
-    show(message, flags, output)
+    output.printSafely(() => show(message, flags, output))
     if (counts.received === flags.count) stop()
   }
 
@@ -156,7 +157,7 @@ function verificationParts(verification: Verification | undefined): Part[] {
 }
 
 /** Formats a body as JSON. A body that is not JSON becomes a JSON string. */
-const indented = (body: string): string => toJsonText(tryParseJson(body, body)).replace(/^/gm, '          ')
+const indented = (body: string): string => foreignJsonText(tryParseJson(body, body)).replace(/^/gm, '          ')
 
 /** A received message and the responses to it. */
 interface Received {
