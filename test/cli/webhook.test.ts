@@ -1,5 +1,6 @@
+import { once } from 'node:events'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer, type IncomingMessage } from 'node:http'
+import { createServer, type IncomingMessage, request } from 'node:http'
 import { createServer as createHttp2Server } from 'node:http2'
 import { createServer as createTlsServer } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
@@ -604,7 +605,14 @@ describe('listen', () => {
     const url = await urlOf(listening)
     expect((await fetch(url)).status).toBe(405)
     expect((await send(url, 'x'.repeat(1_048_577), undefined)).status).toBe(413)
-    expect((await send(url, '{}', undefined)).status).toBe(401)
+    for (const origin of ['https://page.example', 'null', url.replace('127.0.0.1', 'localhost')]) {
+      const response = await fetch(url, { method: 'POST', body: '{}', headers: { origin } })
+      expect([origin, response.status]).toEqual([origin, 403])
+    }
+    // A tunnel passes on its own host name.
+    const tunnelled = request(url, { method: 'POST', headers: { host: 'tunnel.example' } }).end('{}')
+    const [response] = (await once(tunnelled, 'response')) as [IncomingMessage]
+    expect(response.resume().statusCode).toBe(401)
     expect(jsonOf(await listening.ended)).toMatchObject({ received: 1 })
   })
 

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { diagnoseWebhook, type Finding } from 'campaign-client/webhook'
 import { Option } from 'commander'
+import { hasForeignOrigin } from '../../console/server/guard.ts'
 import { readBytes } from '../../shared/byte-chunks.ts'
 import { toJsonText, tryParseJson } from '../../shared/text.ts'
 import type { Command, Context } from '../command.ts'
@@ -210,6 +211,11 @@ async function receive(
   const at = new Date().toISOString()
   if (request.method !== 'POST') {
     response.writeHead(405, { allow: 'POST' }).end('webhook messages are sent with POST')
+    return undefined
+  }
+  // Unlike in `dev`, any `Host` is allowed: a tunnel passes on its own host name.
+  if (hasForeignOrigin(request.headers.origin, request.headers.host)) {
+    response.writeHead(403).end('pages of other origins may not send messages')
     return undefined
   }
   const { bytes: body, isWhole } = await readBytes(request, MAX_BODY_BYTES)

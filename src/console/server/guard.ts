@@ -20,10 +20,7 @@ export class Guard {
     if (name === undefined || !(isLoopback(name) || this.#names.has(name))) {
       return `"${name ?? 'this host'}" is not an allowed host name. Start dev with --allowed-host to allow it.`
     }
-    const { origin } = headers
-    if (origin !== undefined && (nameOf(origin) === undefined || new URL(origin).host !== host?.toLowerCase())) {
-      return 'Pages of other origins may not call this service.'
-    }
+    if (hasForeignOrigin(headers.origin, host)) return 'Pages of other origins may not call this service.'
     const site = headers['sec-fetch-site']
     const isNavigation = headers['sec-fetch-mode'] === 'navigate' && method === 'GET'
     if (site !== undefined && site !== 'same-origin' && site !== 'none' && !isNavigation) {
@@ -32,5 +29,9 @@ export class Guard {
     return undefined
   }
 }
+
+/** Whether the headers `Origin` and `Host` show that a page of another site sent the request. */
+export const hasForeignOrigin = (origin: string | undefined, host: string | undefined): boolean =>
+  origin !== undefined && (!URL.canParse(origin) || new URL(origin).host !== host?.toLowerCase())
 
 const nameOf = (url: string): string | undefined => (URL.canParse(url) ? new URL(url).hostname : undefined)
