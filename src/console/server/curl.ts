@@ -10,39 +10,61 @@ const OMITTED_HEADERS =
 
 const CONTROL = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u
 
+/** Linux limits an argument to 128 KiB. `printf` is part of the shell and has no limit. */
+const MAX_ARGUMENT_LENGTH = 30_000
+
 /** Returns the request as a command for sh. The command reads the token from the environment. The default token is `dev`. */
 export function toCurl({ method, url, headers, bodyText }: CurlRequest): string {
-  const parts = ['curl']
-  if (method !== 'GET') parts.push(`-X ${shellWord(method)}`)
-  parts.push(shellWord(url), `-H "Authorization: Bearer \${CAMPAIGN_ACCESS_TOKEN:-dev}"`)
+  const parts = [start(url)]
+  if (method === 'HEAD') parts.push('--head')
+  else if (method !== 'GET' || bodyText !== undefined) parts.push(`-X ${shellWord(method)}`)
+  parts.push(`-H "Authorization: Bearer \${CAMPAIGN_ACCESS_TOKEN:-dev}"`)
   for (const [name, value] of Object.entries(headers)) {
-    if (!OMITTED_HEADERS.test(name) && !CONTROL.test(value)) parts.push(header(name, value))
+    if (!OMITTED_HEADERS.test(name)) parts.push(header(name, value))
   }
-  return withBody(parts, bodyText)
+  // Without a type, curl would send that of a form.
+  if (bodyText !== undefined && headers['content-type'] === undefined) parts.push("-H 'content-type:'")
+  return method === 'HEAD' ? joined(parts) : withBody(parts, bodyText)
 }
 
 /** Returns a webhook message with its signature as a command for sh. */
 export function deliveryToCurl({ url, body, signature }: Pick<DeliveryRecord, 'url' | 'body' | 'signature'>): string {
-  const parts = ['curl', shellWord(url), header('content-type', 'application/json')]
+  const parts = [start(new URL(url).href), header('content-type', 'application/json')]
   if (signature !== undefined) parts.push(header('x-service-signature', signature))
   return withBody(parts, body)
 }
 
-const header = (name: string, value: string): string => `-H ${shellWord(`${name}: ${value}`)}`
+/** Without `--globoff`, curl sends several requests for `[1-3]` and `{a,b}` in a URL. */
+const start = (url: string): string => `curl --globoff ${shellWord(url)}`
 
-function withBody(parts: readonly string[], body: string | undefined): string {
-  if (body === undefined) return parts.join(' \\\n  ')
-  // A terminal interprets pasted control characters even within quotes. Let printf write them instead.
-  if (CONTROL.test(body)) return [`${printf(body)} |`, ...parts, '--data-binary @-'].join(' \\\n  ')
-  return [...parts, `--data-raw ${shellWord(body)}`].join(' \\\n  ')
+function header(name: string, value: string): string {
+  // curl removes a header with a colon and no value.
+  if (value === '') return `-H ${shellWord(`${name};`)}`
+  const line = `${name}: ${value}`
+  // Headers have bytes, not UTF-8.
+  return /^[ -~]*$/.test(value) ? `-H ${shellWord(line)}` : `-H "$(${printf(line, 'latin1')})"`
 }
 
-function printf(text: string): string {
+const joined = (parts: readonly string[]): string => parts.join(' \\\n  ')
+
+function withBody(parts: readonly string[], body: string | undefined): string {
+  if (body === undefined) return joined(parts)
+  // A terminal interprets pasted control characters even within quotes. Let printf write them instead.
+  return CONTROL.test(body) || body.length > MAX_ARGUMENT_LENGTH
+    ? joined([`${printf(body, 'utf8')} |`, ...parts, '--data-binary @-'])
+    : joined([...parts, `--data-raw ${shellWord(body)}`])
+}
+
+const UNPRINTABLE = { utf8: new RegExp(CONTROL, 'gu'), latin1: /[^ -~]/g }
+
+function printf(text: string, encoding: 'utf8' | 'latin1'): string {
+  const octal = (character: string): string =>
+    [...Buffer.from(character, encoding)].map((byte) => `\\${byte.toString(8).padStart(3, '0')}`).join('')
   const format = text
     .replaceAll('\\', '\\\\')
     .replaceAll('%', '%%')
-    .replaceAll(new RegExp(CONTROL, 'gu'), (character) =>
-      [...Buffer.from(character)].map((byte) => `\\${byte.toString(8).padStart(3, '0')}`).join(''),
-    )
+    .replaceAll(UNPRINTABLE[encoding], octal)
+    // printf would take a format that begins with a hyphen for an option.
+    .replace(/^-/, octal)
   return `printf ${shellWord(format)}`
 }
