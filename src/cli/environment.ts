@@ -33,8 +33,8 @@ export function baseUrlOf(env: NodeJS.ProcessEnv): string {
   )
 }
 
-/** Returns the base URL without a trailing slash. It must be a URL. */
-export const normalBaseUrlOf = (env: NodeJS.ProcessEnv): string => new URL(baseUrlOf(env)).href.replace(/\/+$/, '')
+/** Returns the base URL to which the client sends requests, without the slash at its end. It must be a URL. */
+export const normalBaseUrlOf = (env: NodeJS.ProcessEnv): string => new URL(baseUrlOf(env)).href.replace(/\/$/, '')
 
 /** Returns the token, or a function that reads the token file. Another program may renew the token in the file. */
 export function accessTokenOf(env: NodeJS.ProcessEnv): string | (() => string) {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { ApiError, type CampaignError } from 'campaign-client'
+import { BadRequestError, type CampaignError } from 'campaign-client'
 import { fileLedger, type LedgerEntry, readLedger, readProgress, type Verdict } from 'campaign-client/bulk'
 import { differentParts, shownClaim } from '../shared/claims.ts'
 import { type ClientTarget, clientInternals } from '../shared/client-internals.ts'
@@ -145,11 +145,12 @@ function requireSameTarget(recorded: ClientTarget | null, current: ClientTarget 
   )
 }
 
-/** Assumed: the service refuses an unknown user with 400. A campaign that does not exist is 404. */
-const BAD_REQUEST = 400
-
+/**
+ * Assumed: the service refuses an unknown user with its standard error for 400. A 400 without a code is of a proxy, or has
+ * another reason.
+ */
 const failedFinding = (error: CampaignError): ProgressFinding =>
-  error instanceof ApiError && error.status === BAD_REQUEST ? { found: 'no_such_user' } : { error }
+  error instanceof BadRequestError && error.serviceCode !== undefined ? { found: 'no_such_user' } : { error }
 
 function exitCodeOfFindings(findings: ReadonlyMap<LedgerEntry, ProgressFinding>): ExitCode {
   for (const finding of findings.values()) if ('error' in finding) return exitCodeOf(finding.error.code)

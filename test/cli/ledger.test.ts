@@ -174,10 +174,16 @@ describe('--explain', () => {
     })
   })
 
-  test('ends with 3 if the service refuses', async () => {
+  test.each([
+    ['a 401', { status: 401 }],
+    ['a 400 of a proxy', { status: 400, body: '<html>' }],
+    ['a 400 that is no standard error', { status: 400, body: { success: false, error: 'unknown platform' } }],
+  ])('ends with 3 for %s, which does not mean that there is no such user', async (_, response) => {
     const { ledger, service } = await recorded()
-    service.fail({ on: 'getUserProgress', kind: 'status', status: 401, times: 9 })
-    expect(await ledger(['--explain'])).toMatchObject({ code: 3 })
+    service.fail({ on: 'getUserProgress', kind: 'status', ...response, times: 9 })
+    const ended = await ledger(['--explain', '--json'])
+    expect(ended.code).toBe(3)
+    expect(ended.stdout).not.toContain('no_such_user')
   })
 })
 

@@ -1,7 +1,7 @@
 import type { Command, Context } from '../command.ts'
 import { text, walletAddress } from '../flags.ts'
 import type { CheckFlags } from './check.ts'
-import { MAX_REQUESTS } from './probe.ts'
+import { MAX_REQUESTS } from './limits.ts'
 
 /** `campaign-client check` */
 export function define(command: Command, context: Context): void {

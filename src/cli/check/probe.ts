@@ -1,30 +1,39 @@
 import type { Transport, TransportRequest, TransportResponse } from 'campaign-client'
+import { attemptTimedOut, Failure, incompleteResponse, transportFailure } from '../../call/failure.ts'
+import { excerpt, patternsOf, queryOf, type Secrets } from '../../call/redact.ts'
+import { decodeResponse, isDataIncomplete } from '../../call/response.ts'
+import { mayHaveBeenApplied, TOO_MANY_REQUESTS } from '../../call/retry.ts'
+import { endpoints, type OperationName } from '../../endpoints/index.ts'
+import { NetworkError, UnexpectedResponseError } from '../../errors/client-errors.ts'
 import { cancellationOf } from '../../shared/abort.ts'
-import { parseJson } from '../../shared/text.ts'
+import { tryParseJson } from '../../shared/text.ts'
 import { isRecord } from '../../shared/type-checks.ts'
+import { isRedirect } from '../../transports/transport.ts'
+import { MAX_REQUESTS } from './limits.ts'
 
-/** Maximum number of requests in a run. */
-export const MAX_REQUESTS = 60
 /** Minimum interval between requests. */
 const INTERVAL_MS = 200
 const TIMEOUT_MS = 10_000
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024
 /** Maximum length of a content type or a title in a message, in characters. */
 const MAX_PART_LENGTH = 100
+/** The title of a longer page is searched in its beginning. */
+const MAX_HEAD_LENGTH = 65_536
 const TOKEN_REFUSED = 'the service refused the token (HTTP 401)'
 
-/** A classified response body. */
-interface Body {
+interface Attempt {
+  /** Whether the service may have applied a write, by the rule of the client. */
+  readonly mayBeApplied: boolean
+}
+
+/** A response that answers the question: data, or an error that a retry would not change. */
+export interface Reply extends Attempt {
   readonly kind: 'data' | 'error' | 'other'
   /** `standard` is an error with a code and a message, `string` is an error with a string. */
   readonly form: 'data' | 'standard' | 'string' | 'other' | 'empty' | 'not JSON' | 'no envelope'
   readonly data?: unknown
   /** The code of an error. */
   readonly code?: number | string
-}
-
-/** A response that answers the question: 2xx with JSON, or 4xx except 401, 408 and 429. */
-export interface Reply extends Body {
   readonly status: number
   readonly durationMs: number
   /** In milliseconds since the epoch. */
@@ -33,11 +42,10 @@ export interface Reply extends Body {
 }
 
 /** Why a request has no usable response. */
-interface NoReply {
+interface NoReply extends Attempt {
   readonly kind: 'no reply'
   readonly reason: string
-  /** `false` if the request was certainly not sent. */
-  readonly sent: boolean
+  /** The status, or the code of an error in a 2xx response. */
   readonly status: number | undefined
   /** The system error of a failed connection, such as `ECONNREFUSED`. */
   readonly systemCode?: string | undefined
@@ -49,8 +57,7 @@ export const isReply = (outcome: Outcome | undefined): outcome is Reply =>
   outcome !== undefined && outcome.kind !== 'no reply'
 
 /** Returns the data of a 2xx reply, or `undefined`. */
-export const dataOf = (outcome: Outcome | undefined): unknown =>
-  isReply(outcome) && outcome.status < 300 ? outcome.data : undefined
+export const dataOf = (outcome: Outcome | undefined): unknown => (isReply(outcome) ? outcome.data : undefined)
 
 interface ProbeOptions {
   readonly transport: Pick<Transport, 'send'>
@@ -81,13 +88,16 @@ export class Probe {
   }
 
   /** Sends a read. The last request within the limit is reserved for a read with `otherToken`. */
-  get(path: string, query: Readonly<Record<string, string>>, otherToken?: string): Promise<Outcome> {
-    const url = `${this.options.baseUrl}/${path}?${new URLSearchParams(query)}`
-    return this.#send({ method: 'GET', url }, otherToken)
+  get(operation: OperationName, query: Readonly<Record<string, string>>, otherToken?: string): Promise<Outcome> {
+    return this.#send(operation, { url: `${this.#urlOf(operation)}?${new URLSearchParams(query)}` }, otherToken)
   }
 
-  post(path: string, body: object): Promise<Outcome> {
-    return this.#send({ method: 'POST', url: `${this.options.baseUrl}/${path}`, body: JSON.stringify(body) })
+  post(operation: OperationName, body: object): Promise<Outcome> {
+    return this.#send(operation, { url: this.#urlOf(operation), body: JSON.stringify(body) })
+  }
+
+  #urlOf(operation: OperationName): string {
+    return `${this.options.baseUrl}/${endpoints[operation].path}`
   }
 
   /** Waits, unless the probe has stopped. */
@@ -95,19 +105,25 @@ export class Probe {
     if (this.#stopReason === undefined) await this.options.wait(ms)
   }
 
-  async #send(request: Pick<TransportRequest, 'method' | 'url' | 'body'>, otherToken?: string): Promise<Outcome> {
-    const { transport, token, signal, onRequest } = this.options
+  async #send(
+    operation: OperationName,
+    request: Pick<TransportRequest, 'url' | 'body'>,
+    otherToken?: string,
+  ): Promise<Outcome> {
+    const { transport, token, signal, onRequest, baseUrl } = this.options
     if (otherToken === undefined && this.#sent >= MAX_REQUESTS - 1) {
-      return noReply(`limit of ${MAX_REQUESTS} requests`, false)
+      return notSent(`limit of ${MAX_REQUESTS} requests`)
     }
     await this.wait(Math.max(0, this.#lastSentAt + INTERVAL_MS - performance.now()))
     if (signal.aborted) this.#stopReason = 'interrupted'
-    if (this.#stopReason !== undefined) return noReply(this.#stopReason, false)
+    if (this.#stopReason !== undefined) return notSent(this.#stopReason)
     this.#sent++
     onRequest?.(this.#sent)
     this.#lastSentAt = performance.now()
     const timeout = AbortSignal.timeout(TIMEOUT_MS)
     const sentToken = otherToken ?? token
+    const secrets = [...queryOf(request.url), ...patternsOf(token), ...patternsOf(sentToken)]
+    const { method } = endpoints[operation]
     const headers = {
       accept: 'application/json',
       authorization: `Bearer ${sentToken}`,
@@ -116,83 +132,108 @@ export class Probe {
     let response: TransportResponse
     try {
       response = await transport.send(
-        { ...request, headers, idempotent: request.method === 'GET', maxResponseBytes: MAX_RESPONSE_BYTES },
+        { ...request, method, headers, idempotent: method === 'GET', maxResponseBytes: MAX_RESPONSE_BYTES },
         cancellationOf(AbortSignal.any([signal, timeout])),
       )
     } catch (error) {
       if (signal.aborted) this.#stopReason = 'interrupted'
-      const reason = timeout.aborted ? `no response within ${TIMEOUT_MS / 1_000} s` : networkReason(error)
-      const isSent = (error as { sent?: unknown } | null)?.sent !== false
-      return { ...noReply(this.#stopReason ?? reason, isSent), systemCode: systemCodeOf(error) }
+      const failure = timeout.aborted
+        ? attemptTimedOut(operation, TIMEOUT_MS)
+        : transportFailure(operation, error, secrets)
+      return this.#noReply(failure, reasonOf(failure))
     }
-    const { status, header, text, complete } = response
-    if (status === 429) this.#stopReason = 'the service limited the rate (HTTP 429)'
-    if (status === 401 && otherToken === undefined && !this.#hasData) this.#stopReason = TOKEN_REFUSED
-    const body = bodyOf(text)
-    const isJson = body.form !== 'not JSON' && body.form !== 'empty'
-    const isUnusable = status < 200 || (status < 400 && !isJson) || (status >= 300 && status < 400)
-    if (isUnusable || [401, 408, 429].includes(status) || status >= 500) {
-      const reason = isJson ? `HTTP ${status}` : describePage(response, sentToken)
-      return noReply(this.#stopReason ?? reason, true, status)
+    const result = isDataIncomplete(response)
+      ? incompleteResponse(operation, response.cause, secrets)
+      : decodeResponse(endpoints[operation], response, {
+          operation,
+          baseUrl: `${baseUrl}/`,
+          token: sentToken,
+          secrets: () => secrets,
+          // The questions judge the shape of the data.
+          report: () => undefined,
+        })
+    return this.#outcomeOf(result, response, secrets, otherToken === undefined)
+  }
+
+  #outcomeOf(
+    result: { readonly data: unknown } | Failure,
+    response: TransportResponse,
+    secrets: Secrets,
+    isOwnToken: boolean,
+  ): Outcome {
+    const { status, header } = response
+    const arrived = { status, header, durationMs: performance.now() - this.#lastSentAt, receivedAt: Date.now() }
+    if (!(result instanceof Failure)) {
+      this.#hasData = true
+      return { ...arrived, kind: 'data', form: 'data', data: result.data, mayBeApplied: false }
     }
-    if (!complete) return noReply('the response is incomplete', true, status)
-    this.#hasData ||= status < 300 && body.kind === 'data'
-    return { ...body, status, header, durationMs: performance.now() - this.#lastSentAt, receivedAt: Date.now() }
+    if (result.status === TOO_MANY_REQUESTS) this.#stopReason = 'the service limited the rate (HTTP 429)'
+    if (result.isTokenRefused && isOwnToken && !this.#hasData) this.#stopReason = TOKEN_REFUSED
+    if (result.kind === 'no_response') return this.#noReply(result, 'the response is incomplete', status)
+    const described = formOf(response.text)
+    const mayBeApplied = mayHaveBeenApplied(result)
+    const isTemporary = result.isTokenRefused || result.status === TOO_MANY_REQUESTS || result.status >= 500
+    const isPage = described.form === 'not JSON' || described.form === 'empty'
+    if (isTemporary || result.status === 408 || isRedirect(status) || (status < 400 && isPage)) {
+      const reason = isPage ? describePage(response, secrets) : `HTTP ${status}`
+      return this.#noReply(result, reason, result.status || status)
+    }
+    // The client could not read an envelope, or it read an error.
+    const kind = result.error instanceof UnexpectedResponseError ? 'other' : 'error'
+    return { ...arrived, ...described, kind, mayBeApplied }
+  }
+
+  #noReply(failure: Failure, reason: string, status?: number): NoReply {
+    const { systemCode } = failure.error instanceof NetworkError ? failure.error : {}
+    const mayBeApplied = mayHaveBeenApplied(failure)
+    return { kind: 'no reply', reason: this.#stopReason ?? reason, status, systemCode, mayBeApplied }
   }
 }
 
-/**
- * Describes a response that is not JSON, such as a sign-in page: its status, content type and title.
- *
- * @param token - removed: a page for debugging may show the headers of the request
- */
-function describePage({ status, header, text }: TransportResponse, token: string): string {
-  const redacted = (part: string): string => part.replaceAll(token, '[redacted]')
-  const type = redacted(header('content-type') ?? '')
-    .split(';')[0]
-    ?.trim()
-  const title = /<title[^>]*>([^<]*)/i.exec(redacted(text))?.[1]?.replaceAll(/\s+/g, ' ').trim()
-  return [`HTTP ${status}`, type, title && `page ${JSON.stringify(title)}`]
+const notSent = (reason: string): NoReply => ({ kind: 'no reply', reason, status: undefined, mayBeApplied: false })
+
+function reasonOf({ error }: Failure): string {
+  if (error instanceof UnexpectedResponseError) return `a response of more than ${MAX_RESPONSE_BYTES / 1024 / 1024} MiB`
+  if (error instanceof NetworkError) return error.systemCode ?? 'no response'
+  return `no response within ${TIMEOUT_MS / 1_000} s`
+}
+
+/** Describes a response that is not JSON, such as a sign-in page: its status, content type and title, without secrets. */
+function describePage({ status, header, text }: TransportResponse, secrets: Secrets): string {
+  const [type = ''] = (header('content-type') ?? '').split(';')
+  const title = titleOf(text.slice(0, MAX_HEAD_LENGTH))
+  return [`HTTP ${status}`, type.trim(), title && `page ${JSON.stringify(title)}`]
     .filter((part) => part)
-    .map((part) => String(part).slice(0, MAX_PART_LENGTH))
+    .map((part) => excerpt(String(part), secrets, MAX_PART_LENGTH))
     .join(', ')
 }
 
-const noReply = (reason: string, sent: boolean, status?: number): NoReply => ({
-  kind: 'no reply',
-  reason,
-  sent,
-  status,
-})
-
-function networkReason(error: unknown): string {
-  const { kind } = (error ?? {}) as { kind?: unknown }
-  if (kind === 'too_large') return `a response of more than ${MAX_RESPONSE_BYTES / 1024 / 1024} MiB`
-  return systemCodeOf(error) ?? 'no response'
+/** Returns the title of an HTML page, if it is complete. */
+function titleOf(html: string): string | undefined {
+  const start = html.search(/<title/i)
+  const from = start < 0 ? -1 : html.indexOf('>', start)
+  const to = from < 0 ? -1 : html.indexOf('<', from)
+  return to < 0
+    ? undefined
+    : html
+        .slice(from + 1, to)
+        .replaceAll(/\s+/g, ' ')
+        .trim()
 }
 
-function systemCodeOf(error: unknown): string | undefined {
-  const { systemCode } = (error ?? {}) as { systemCode?: unknown }
-  return typeof systemCode === 'string' && /^[A-Z0-9_]{1,60}$/.test(systemCode) ? systemCode : undefined
-}
-
-function bodyOf(text: string): Body {
-  let body: unknown
-  try {
-    body = parseJson(text)
-  } catch {
-    return { kind: 'other', form: text.trim() === '' ? 'empty' : 'not JSON' }
-  }
-  if (!isRecord(body)) return { kind: 'other', form: 'no envelope' }
-  const { success, error, data } = body
+/** Describes a body that is no data. */
+function formOf(text: string): Pick<Reply, 'form' | 'code'> {
+  const body = tryParseJson(text.replace(/^\uFEFF/, ''))
+  if (body === undefined) return { form: text.trim() === '' ? 'empty' : 'not JSON' }
+  if (!isRecord(body)) return { form: 'no envelope' }
+  const { success, error } = body
   if (isRecord(error) && Number.isInteger(error.code) && typeof error.message === 'string') {
-    return { kind: 'error', form: 'standard', code: Number(error.code) }
+    return { form: 'standard', code: Number(error.code) }
   }
   if (typeof error === 'string' && error !== '') {
     // Do not record other strings: they may contain personal data.
     const isKnown = error === 'missing_user' || error === 'self_referral_not_allowed'
-    return { kind: 'error', form: 'string', ...(isKnown && { code: error }) }
+    return { form: 'string', ...(isKnown && { code: error }) }
   }
-  if ((error ?? '') !== '' || success === false) return { kind: 'error', form: 'other' }
-  return success === true ? { kind: 'data', form: 'data', data } : { kind: 'other', form: 'no envelope' }
+  return { form: (error ?? '') !== '' || success === false ? 'other' : 'no envelope' }
 }

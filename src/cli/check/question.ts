@@ -1,4 +1,4 @@
-import { endpoints } from '../../endpoints/index.ts'
+import type { endpoints } from '../../endpoints/index.ts'
 import { isReply, type Outcome, type Probe, type Reply } from './probe.ts'
 import type { Profile, Result } from './profile.ts'
 
@@ -82,7 +82,7 @@ export class Check {
     const sentNames = names ?? this.queryNames.get(operation) ?? {}
     const given = { ...this.args, ...values }
     const query = READS[operation].map((name) => [sentNames[name] ?? name, String(given[name])])
-    return this.probe.get(endpoints[operation].path ?? '', Object.fromEntries(query), token)
+    return this.probe.get(operation, Object.fromEntries(query), token)
   }
 
   /** Returns the outcome of a read. Sends the read if it has no outcome yet. */

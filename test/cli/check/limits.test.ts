@@ -141,7 +141,7 @@ test('sends at most five requests a second, one after the other', async () => {
     signal: new AbortController().signal,
     wait: async (ms) => vi.advanceTimersByTime(ms),
   })
-  for (let request = 0; request < 15; request++) await probe.get('campaign/points', {})
+  for (let request = 0; request < 15; request++) await probe.get('getCampaignPoints', {})
   const pauses = sentAt.slice(1).map((at, index) => at - (sentAt[index] ?? 0))
   expect(Math.min(...pauses)).toBeGreaterThanOrEqual(200)
 })

@@ -1,8 +1,9 @@
-import { CampaignClient } from 'campaign-client'
+import { CampaignClient, type CampaignError } from 'campaign-client'
 import { createCampaignService } from 'campaign-client/testing'
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { CheckArguments } from '../../../src/cli/check/question.ts'
-import { checked, type Deviation, localService, TOKEN, WALLET } from './deviation.ts'
+import { ADDRESS, checked, type Deviation, localService, TOKEN, WALLET } from './deviation.ts'
 
 const json = (body: unknown, status = 200, headers: Record<string, string> = {}): Response =>
   new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json', ...headers } })
@@ -224,15 +225,33 @@ describe('shapes', () => {
     expect(exitCode).toBe(0)
   })
 
-  test('a page that shows the headers of the request is described without the token', async () => {
-    const { answered } = await checked({
+  test.each([
+    ['as it is', (token: string) => token],
+    ['encoded for a URL', encodeURIComponent],
+    ['encoded for JSON', (token: string) => JSON.stringify(token).replaceAll('/', '\\/').replaceAll('+', '\\u002b')],
+  ])('a page that shows the token, %s, is described without it', async (_, encoded) => {
+    const token = 'opaque+token/of=the+check'
+    const { answered, output } = await checked({
+      token,
+      service: createCampaignService(),
       deviation: (request, pass) => {
         if (pathOf(request) !== 'campaign/points') return pass()
-        return new Response(`<title>GET ${request.headers.get('authorization')}</title>`, { headers: html })
+        const headers = { 'content-type': `text/html+${encoded(token)}` }
+        return new Response(`<html><title lang="en">token ${encoded(token)}</title>`, { headers })
       },
     })
     const { finding } = answered.find(({ question }) => question.id === 'shapes.getCampaignPoints') ?? {}
-    expect(finding).toMatchObject({ note: 'HTTP 200, text/html, page "GET Bearer [redacted]"' })
+    expect(finding?.note).toMatch(/^HTTP 200, text\/html\+.*\[redacted\].*, page "token .*\[redacted\].*"$/)
+    expect(output).not.toContain('opaque')
+  })
+
+  test('a page with thousands of incomplete titles is described at once', async () => {
+    const { answered } = await checked({
+      deviation: (request, pass) =>
+        pathOf(request) === 'campaign/points' ? new Response('<title'.repeat(300_000), { headers: html }) : pass(),
+    })
+    const { finding } = answered.find(({ question }) => question.id === 'shapes.getCampaignPoints') ?? {}
+    expect(finding).toMatchObject({ note: 'HTTP 200, text/html' })
   })
 })
 
@@ -247,6 +266,8 @@ test('counts the mistakes in the definition of a campaign', async () => {
         { ...task, id: 'after', deps: ['b'] },
         { ...task, id: 'c', deps: ['nowhere'] },
         { ...task, id: 'd', deps: ['c'] },
+        { ...task, id: 'd', deps: [] },
+        { ...task, id: 'after', deps: ['d', 'a'] },
       ]
       return { ...data, actions: tasks, quests: [{ ...quest, id: 'e', actions: [], deps: [] }] }
     }),
@@ -256,9 +277,23 @@ test('counts the mistakes in the definition of a campaign', async () => {
     .map(({ question, finding }) => [question.id, finding.detail?.count])
   expect(found).toEqual([
     ['campaign.missing-ids', 1],
-    ['campaign.circles', 3],
+    ['campaign.circles', 4],
     ['campaign.empty-quests', 1],
   ])
+})
+
+test('finds no cycle in a chain of 20 000 tasks', async () => {
+  const { result } = await checked({
+    deviation: changed('campaign/info', (data) => {
+      const [task] = data.actions as object[]
+      const chain = Array.from({ length: 20_000 }, (_, index) => {
+        const deps = index === 0 ? [] : [`task-${index - 1}`, `task-${index - 1}`]
+        return { ...task, id: `task-${index}`, deps }
+      })
+      return { ...data, actions: chain.reverse(), quests: [] }
+    }),
+  })
+  expect(result('campaign.circles')).toBe('as assumed')
 })
 
 describe('errors', () => {
@@ -493,22 +528,52 @@ describe('awards', () => {
     expect([result('writes.used-id'), exitCode]).toEqual(['differs', 1])
   })
 
-  test.each<[string, () => Response]>([
-    ['is answered with 500', () => json({}, 500)],
-    ['is answered by an HTML page', () => new Response('<html>')],
-    [
-      'is reset',
-      () => {
-        throw new Error('reset')
-      },
-    ],
-  ])('an award that %s is not sent again; exit code 5', async (_, answer) => {
-    const { exitCode, requests } = await checked({
-      deviation: (request, pass) => (request.method === 'POST' ? answer() : pass()),
-      args: WRITES,
-    })
-    expect(exitCode).toBe(5)
-    expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1)
+  test('the outcome of an award is that of the client: if it is unknown, it is not sent again; exit code 5', async () => {
+    const code = fc.oneof(
+      fc.constantFrom(0, 200, 400, 401, 408, 429, 500, 503),
+      fc.constantFrom('400', '500', null, 1.5),
+    )
+    const error = fc.oneof(
+      fc.record({ code, message: fc.constantFrom('no', 7) }, { requiredKeys: [] }),
+      fc.constantFrom(
+        'missing_user',
+        'some text',
+        '',
+        null,
+        0,
+        false,
+        true,
+        [],
+        [{ message: 'no' }],
+        [{ code: '503' }],
+      ),
+    )
+    const success = fc.constantFrom<unknown>(true, false, 'true', 1, null)
+    const envelope = fc.record({ success, error, data: fc.constant({}) }, { requiredKeys: [] })
+    const body = fc.oneof(
+      envelope.map((value) => JSON.stringify(value)),
+      fc.constantFrom('<html>', '[]', '', '\ufeff{}'),
+    )
+    const status = fc.constantFrom(200, 200, 200, 201, 302, 400, 404, 408, 422, 500, 503)
+    await fc.assert(
+      fc.asyncProperty(status, body, fc.boolean(), async (status, body, isLost) => {
+        const answer = () => {
+          if (isLost) throw new Error('reset')
+          return new Response(body, { status })
+        }
+        const { exitCode, requests } = await checked({
+          deviation: (request, pass) => (request.method === 'POST' ? answer() : pass()),
+          args: WRITES,
+        })
+        const options = { baseUrl: ADDRESS, accessToken: TOKEN, maxRetries: 0, fetch: async () => answer() }
+        const award = { address: WALLET, pid: 'demo', id: 'a', xp: 1 }
+        const failure = await new CampaignClient(options).rewardWallet(award).catch((reason: CampaignError) => reason)
+        const isUnknown = failure?.outcome === 'unknown'
+        expect({ isUnknown: exitCode === 5 }).toEqual({ isUnknown })
+        if (isUnknown) expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1)
+      }),
+      { numRuns: 100 },
+    )
   })
 })
 

@@ -12,6 +12,34 @@ interface Item {
 /** Returns the dependencies of an item. A quest also depends on its tasks. */
 const dependenciesOf = ({ deps, actions = [] }: Item): readonly string[] => [...deps, ...actions]
 
+/** Counts the items that depend on a cycle: the rest after removing, in turn, every item whose dependencies are removed. */
+function countBlocked(items: readonly Item[]): number {
+  /** The items that are left, by ID. An ID may occur twice. */
+  const left = new Map<string, number>()
+  for (const { id } of items) left.set(id, (left.get(id) ?? 0) + 1)
+  const dependants = new Map<string, Item[]>([...left.keys()].map((id) => [id, []]))
+  /** The number of dependencies that are left, by item. */
+  const open = new Map<Item, number>()
+  for (const item of items) {
+    const dependencies = [...new Set(dependenciesOf(item))].filter((id) => left.has(id))
+    open.set(item, dependencies.length)
+    for (const id of dependencies) dependants.get(id)?.push(item)
+  }
+  const removed = items.filter((item) => open.get(item) === 0)
+  // The list grows in the loop.
+  for (const { id } of removed) {
+    const others = (left.get(id) ?? 0) - 1
+    left.set(id, others)
+    if (others > 0) continue
+    for (const item of dependants.get(id) ?? []) {
+      const count = (open.get(item) ?? 0) - 1
+      open.set(item, count)
+      if (count === 0) removed.push(item)
+    }
+  }
+  return items.length - removed.length
+}
+
 const MISTAKES = [
   {
     id: 'campaign.missing-ids',
@@ -28,16 +56,7 @@ const MISTAKES = [
     text: 'cycles of dependencies',
     assumed: 'none',
     unit: 'tasks or quests that depend on a cycle',
-    /** Repeatedly removes the items that depend on no remaining item. Counts the rest. */
-    count(items: readonly Item[]): number {
-      let left = items
-      for (;;) {
-        const ids = new Set(left.map(({ id }) => id))
-        const blocked = left.filter((item) => dependenciesOf(item).some((id) => ids.has(id)))
-        if (blocked.length === left.length) return left.length
-        left = blocked
-      }
-    },
+    count: countBlocked,
   },
   {
     id: 'campaign.empty-quests',

@@ -32,7 +32,7 @@ const missingArgument: Question<Outcome> = {
   id: 'errors.missing-argument',
   text: 'error for a missing argument',
   assumed: 'a standard error with HTTP 400',
-  ask: ({ probe, args }) => probe.get('user/progress', { pid: args.pid }),
+  ask: ({ probe, args }) => probe.get('getUserProgress', { pid: args.pid }),
   judge: (_, outcome) => judgeError(outcome, [400]),
 }
 

@@ -32,16 +32,9 @@ export const awardOf = ({ pid, address = '' }: Check['args']) => ({
 
 /** Returns whether the outcome of a sent award is unknown. */
 export const isOutcomeUnknown = ({ awards: { first, second } }: Check): boolean =>
-  [first, second].some((outcome) => {
-    if (outcome === undefined) return false
-    const { kind, status = 0 } = outcome
-    if (kind === 'no reply') return outcome.sent && (status < 400 || status === 408 || status >= 500)
-    return status < 300 && (kind === 'other' || Number(outcome.code) >= 500)
-  })
+  first?.mayBeApplied === true || second?.mayBeApplied === true
 
-// The kind is `data` for each body with `success: true`, even without data.
-const isAccepted = (outcome: Outcome | undefined): boolean =>
-  isReply(outcome) && outcome.status < 300 && outcome.kind === 'data'
+const isAccepted = (outcome: Outcome | undefined): boolean => outcome?.kind === 'data'
 
 /** The progress of the wallet on one platform. */
 interface Progress {
@@ -94,9 +87,9 @@ const usedId: Question = {
     const { awards, args, probe } = check
     const award = awardOf(args)
     const before = await readProgress(check)
-    awards.first = await probe.post('wallet/reward', award)
+    awards.first = await probe.post('rewardWallet', award)
     if (!isReply(awards.first) || isOutcomeUnknown(check)) return
-    awards.second = await probe.post('wallet/reward', award)
+    awards.second = await probe.post('rewardWallet', award)
     for (const delayMs of DELAYS_MS) {
       await probe.wait(delayMs)
       const after = await readProgress(check)
