@@ -1,11 +1,11 @@
-import type { CallOptions } from 'campaign-client'
+import type { CallOptions, WriteOutcome } from 'campaign-client'
 import { type Argument, argumentsOf } from '../endpoints/arguments.ts'
 import { endpoints, type OperationName } from '../endpoints/index.ts'
 import type { Command, Context } from './command.ts'
 import { connect } from './connect.ts'
 import { isReadOnly, readOnlyFailure, requireAllowedCampaign } from './environment.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
-import { unknownOutcomeFailure, usageFailure } from './failure.ts'
+import { CommandFailure, unknownOutcomeFailure, usageFailure } from './failure.ts'
 import { inputName, readJsonObject } from './files.ts'
 import { decimal, type Pair, queryOption, wholeNumberFlag } from './flags.ts'
 import { foreignJsonText } from './foreign-json.ts'
@@ -89,10 +89,18 @@ async function call(operation: OperationName, flags: CallFlags, context: Context
     throw usageFailure(`${operation} needs ${flagNames}`, 'pass them as flags, or in the JSON of --input')
   }
   if (isWrite) requireAllowedCampaign(env, request.pid, `this ${operation}`)
-  const client = await connect(env, flags.registrationPath)
+  let outcome: WriteOutcome | undefined
+  const client = await connect(env, {
+    webhookRegistrationPath: flags.registrationPath,
+    hooks: {
+      onEnd(end) {
+        outcome = end.outcome
+      },
+    },
+  })
   // The client checks the request against the schema of the operation.
   const send = client[operation] as (request: unknown, options: CallOptions) => Promise<unknown>
-  // SIGINT ends the process during a read. It aborts a write, so that the command reports the unknown outcome.
+  // SIGINT ends the process during a read. It aborts a write, so that the command reports its outcome.
   const signal = isWrite ? interrupts.abortOnFirst() : undefined
   const options: CallOptions = {
     query: flags.query && Object.fromEntries(flags.query),
@@ -101,7 +109,10 @@ async function call(operation: OperationName, flags: CallFlags, context: Context
   }
   const data = await send.call(client, request, options).catch((error: unknown) => {
     if (!signal?.aborted) throw error
-    throw unknownOutcomeFailure('interrupted', `${operation} was interrupted before its response arrived`)
+    if (outcome === 'unknown') {
+      throw unknownOutcomeFailure('interrupted', `${operation} was interrupted before its response arrived`)
+    }
+    throw new CommandFailure(EXIT.interrupted, 'interrupted', `${operation} was interrupted, and was not applied`)
   })
   output.result(data === undefined ? {} : { data }, (out) => {
     if (data !== undefined) out.write(`${foreignJsonText(data)}\n`)

@@ -1,4 +1,4 @@
-import type { CampaignClient } from 'campaign-client'
+import type { CampaignClient, ClientHooks } from 'campaign-client'
 import { accessTokenOf, allowedCampaignsOf, baseUrlOf, isReadOnly, refuseExpiredToken } from './environment.ts'
 import { issuesText, usageFailure } from './failure.ts'
 import { proxyAgentFor } from './proxy.ts'
@@ -16,7 +16,10 @@ const SETTINGS = {
  *
  * @throws CommandFailure when a variable is wrong, or the token has expired
  */
-export async function connect(env: NodeJS.ProcessEnv, webhookRegistrationPath?: string): Promise<CampaignClient> {
+export async function connect(
+  env: NodeJS.ProcessEnv,
+  { webhookRegistrationPath, hooks }: { webhookRegistrationPath?: string | undefined; hooks?: ClientHooks } = {},
+): Promise<CampaignClient> {
   const baseUrl = baseUrlOf(env)
   const accessToken = accessTokenOf(env)
   const campaigns = allowedCampaignsOf(env)
@@ -30,7 +33,7 @@ export async function connect(env: NodeJS.ProcessEnv, webhookRegistrationPath?: 
   const { nodeTransport } = await import('campaign-client/node')
   const transport = nodeTransport(agent && { agent })
   try {
-    return new CampaignClient({ baseUrl, accessToken, guard, transport, webhookRegistrationPath })
+    return new CampaignClient({ baseUrl, accessToken, guard, transport, webhookRegistrationPath, hooks })
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error
     throw usageFailure(issuesText(error.issues, SETTINGS))

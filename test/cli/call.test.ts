@@ -1,11 +1,15 @@
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { CampaignClient, type CampaignError } from 'campaign-client'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { pathTo } from '../../scripts/repository.ts'
 import { operations } from '../contract/operations.ts'
 import { wordsOf } from '../shared/words-of.ts'
+import { connectionsClosed } from '../support/connections-closed.ts'
 import { freePort } from '../support/server-process.ts'
 import { jsonOf, run, scratchFolder, start } from './command.ts'
 import { listeningService } from './service.ts'
@@ -366,5 +370,24 @@ describe('exit codes', () => {
     await expect.poll(() => service.requests.length).toBe(1)
     write.kill('SIGINT')
     expect(await write.ended).toMatchObject({ code: 5, stdout: '', stderr: expect.stringContaining('interrupted') })
+  })
+
+  test('130 when a write is interrupted after a refusal, before its retry', async () => {
+    let requests = 0
+    const server = createServer((_, response) => {
+      requests++
+      response.writeHead(429, { 'retry-after': '20', connection: 'close' }).end('{}')
+    })
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    onTestFinished(() => void server.close().closeAllConnections())
+    const { port } = server.address() as AddressInfo
+    const env = { CAMPAIGN_BASE_URL: `http://127.0.0.1:${port}/api/v1`, CAMPAIGN_ACCESS_TOKEN: 'any' }
+    const write = start(['call', 'rewardWallet', ...flagsOf(AWARD)], { env })
+    await expect.poll(() => requests).toBe(1)
+    // The client has read the response when it closes the connection.
+    await connectionsClosed(server)
+    write.kill('SIGINT')
+    const words = 'rewardWallet was interrupted, and was not applied'
+    expect(await write.ended).toMatchObject({ code: 130, stdout: '', stderr: expect.stringContaining(words) })
   })
 })
