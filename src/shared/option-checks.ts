@@ -1,5 +1,5 @@
 import { capped, describeAt, describeIssues, type Issue, MAX_ISSUES } from './issue.ts'
-import { toVisible } from './text.ts'
+import { isDeeperThan, toVisible } from './text.ts'
 import { MAX_TIMER_MS } from './timers.ts'
 import { hasMethod, isRecord, isUint8Array, typeName } from './type-checks.ts'
 
@@ -115,12 +115,17 @@ export const dictionary = (rule: (value: unknown, name: string) => string | unde
 export const mustBeObject: OptionRule = (value) =>
   isRecord(value) ? undefined : `must be an object, got ${typeName(value)}`
 
+/** Deeper values would overflow the stack when they are copied or printed. */
+const MAX_JSON_DEPTH = 1_000
+
 /** The rule for a value that is sent as JSON. */
 export const mustBeJson: OptionRule = (value) => {
   try {
-    if (JSON.stringify(value) !== undefined) return undefined
+    if (JSON.stringify(value) !== undefined) {
+      return isDeeperThan(MAX_JSON_DEPTH, value) ? `must have at most ${MAX_JSON_DEPTH} nested levels` : undefined
+    }
   } catch {
-    // A cycle, or a BigInt.
+    // A cycle, a BigInt, or thousands of levels.
   }
   return `must be a value that JSON can represent, got ${typeName(value)}`
 }

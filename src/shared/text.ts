@@ -27,7 +27,8 @@ export function tryParseJson(text: string, fallback?: unknown, maxDepth?: number
   }
 }
 
-const isDeeperThan = (levels: number, value: unknown): boolean =>
+/** Whether a JSON value has more than `levels` nested objects and arrays. */
+export const isDeeperThan = (levels: number, value: unknown): boolean =>
   typeof value === 'object' &&
   value !== null &&
   (levels === 0 || Object.values(value).some((field) => isDeeperThan(levels - 1, field)))

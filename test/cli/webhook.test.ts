@@ -350,6 +350,12 @@ describe('send', () => {
     expect(stderr).not.toContain('hunter2')
   })
 
+  test('a value of --set that is nested too deeply is refused', async () => {
+    const value = `event=${'['.repeat(20_000)}${']'.repeat(20_000)}`
+    const ended = await run(['webhook', 'send', 'http://127.0.0.1:1/', '--set', value], { env })
+    expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('--set: a value is nested too deeply') })
+  })
+
   test('without a secret, names the environment variable', async () => {
     const { code, stderr } = await run(['webhook', 'send', 'http://127.0.0.1:1/'])
     expect(code).toBe(2)

@@ -40,7 +40,9 @@ describe('docs/local-service.md', () => {
       done.push(name)
     }
     expect(clock.now()).toBeLessThan(Date.now() + 1000)
-    expect(new Set(done)).toEqual(new Set([...Object.keys(CONTROL_REQUESTS), 'state', 'requests', 'deliveries']))
+    expect(new Set(done)).toEqual(
+      new Set([...Object.keys(CONTROL_REQUESTS), 'state', 'faults', 'requests', 'deliveries']),
+    )
   })
 
   test('starts with a test in Python, which passes, and fails if the program does not send the award again', async () => {

@@ -164,6 +164,14 @@ describe('a webhook secret of only zero bytes, which cannot sign messages,', () 
 })
 
 describe('the options of a fault', () => {
+  test('have a body with at most 1000 levels', () => {
+    const nested = (levels: number) => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`)
+    const created = service()
+    created.fail({ kind: 'status', body: nested(1_000) })
+    expect(() => created.fail({ kind: 'status', body: nested(1_001) })).toThrow(/body must have at most 1000 nested/)
+    expect(created.faults).toHaveLength(1)
+  })
+
   test.each([5, null, ['5']])('have texts as headers, not %j', (value) => {
     const headers = { 'retry-after': value } as never
     expect(() => service().fail({ kind: 'status', headers })).toThrow(/headers\.retry-after must be a string, got/)

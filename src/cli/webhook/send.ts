@@ -124,7 +124,11 @@ async function createBody({ kind, set = [] }: SendFlags, id: string | undefined)
   const message = await createMessage(kind)
   if (id !== undefined) message.id = id
   setFields(message, set)
-  return new TextEncoder().encode(JSON.stringify(message))
+  try {
+    return new TextEncoder().encode(JSON.stringify(message))
+  } catch {
+    throw usageFailure('--set: a value is nested too deeply')
+  }
 }
 
 /** A message that was sent: the response to it, or the reason why there was none. */
