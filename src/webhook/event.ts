@@ -9,7 +9,13 @@ import {
 import type { Issue } from '../shared/issue.ts'
 import { parseJson } from '../shared/text.ts'
 import { isRecord } from '../shared/type-checks.ts'
-import { checkSignature, type RawBody, type SignatureHeader, type WebhookSecret } from './verify/signature.ts'
+import {
+  checkSignature,
+  type RawBody,
+  type SignatureHeader,
+  toRawBody,
+  type WebhookSecret,
+} from './verify/signature.ts'
 
 interface EventBase {
   /** Unique ID of this message: the same in each delivery attempt and for each URL of the webhook. */
@@ -134,6 +140,32 @@ export function safeParseWebhook(secret: WebhookSecret, rawBody: RawBody, header
   if (!checked.ok) return checked
   const decoded = decodeMessage(checked.body)
   return decoded.ok ? { ...decoded, secretIndex: checked.secretIndex } : decoded
+}
+
+/**
+ * Parses a message that was verified before, for instance from a queue or a list of kept messages. It trusts the bytes: it checks no
+ * signature. Use `parseWebhook` for the body of a request.
+ *
+ * See "Message" in docs/the-service.md.
+ *
+ * @param rawBody - as for `verifyWebhook`
+ * @returns the event, as `parseWebhook` returns it
+ * @throws WebhookError when the body is not raw, or is not the JSON text of a message
+ *
+ * @example
+ * ```ts
+ * for await (const { rawBody } of receiver.failed()) {
+ *   const event = parseWebhookBody(rawBody)
+ *   if (event.kind === 'action_completed') console.log(event.payload.user)
+ * }
+ * ```
+ */
+export function parseWebhookBody(rawBody: RawBody): WebhookEvent {
+  const body = toRawBody(rawBody)
+  if (body === undefined) throw new WebhookError('body_not_raw')
+  const decoded = decodeMessage(body)
+  if (!decoded.ok) throw new WebhookError(decoded.reason)
+  return decoded.event
 }
 
 /** Decodes a verified body. */

@@ -36,6 +36,7 @@ export {
   type ActionCompletedEvent,
   isTestMessage,
   parseWebhook,
+  parseWebhookBody,
   type QuestCompletedEvent,
   safeParseWebhook,
   type UnknownEvent,
@@ -54,8 +55,11 @@ export type { NodeHandler, NodeReadable, NodeRequest, NodeResponse } from './rec
 export {
   createWebhookReceiver,
   type WebhookCloseOptions,
+  type WebhookFailedOptions,
   type WebhookReceiver,
+  type WebhookReplayOptions,
 } from './receiver/create-webhook-receiver.ts'
+export type { WebhookFailedMessage } from './receiver/failed-messages.ts'
 export type {
   WebhookErrorContext,
   WebhookErrorStage,
@@ -66,8 +70,17 @@ export type {
   WebhookReceiverOptions,
   WebhookRejection,
 } from './receiver/options.ts'
+export type { WebhookReplayOutcome } from './receiver/receiver.ts'
 export type { WebhookRejectionReason } from './receiver/responses.ts'
-export type { ClaimResult, DeliveryStore } from './stores/delivery-store.ts'
+export type {
+  ClaimResult,
+  DeliveryFailure,
+  DeliveryStore,
+  FailedDelivery,
+  MessageToKeep,
+  TakeResult,
+  WebhookFailureReason,
+} from './stores/delivery-store.ts'
 export { type MemoryStoreOptions, memoryStore } from './stores/memory-store.ts'
 export type { RawBody, WebhookKey, WebhookSecret } from './verify/signature.ts'
 export { type SignatureHeader, signWebhook, verifyWebhook } from './verify/signature.ts'

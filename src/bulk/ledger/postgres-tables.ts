@@ -36,13 +36,16 @@ export function postgresLedgerSchema(table: string = DEFAULT_TABLE): string {
   const awards = quotedTable(table)
   const runs = quotedTable(runsTableOf(table))
   return createTables({
-    [runs]: `CREATE TABLE ${runs} (
+    [runs]: {
+      create: `CREATE TABLE ${runs} (
       run text PRIMARY KEY,
       version integer NOT NULL,
       target text,
       begun_at timestamptz NOT NULL DEFAULT clock_timestamp()
     );`,
-    [awards]: `CREATE TABLE ${awards} (
+    },
+    [awards]: {
+      create: `CREATE TABLE ${awards} (
       run text NOT NULL,
       id_hash bytea NOT NULL,
       id text NOT NULL,
@@ -58,6 +61,7 @@ export function postgresLedgerSchema(table: string = DEFAULT_TABLE): string {
       settled_at timestamptz,
       PRIMARY KEY (run, id_hash)
     );`,
+    },
   })
 }
 

@@ -1,11 +1,19 @@
 import { readOptions } from '../../errors/read-options.ts'
-import { nonNegativeMilliseconds, type OptionRules, optional } from '../../shared/option-checks.ts'
+import {
+  mustBeSignal,
+  nonNegativeMilliseconds,
+  type OptionRules,
+  optional,
+  within,
+} from '../../shared/option-checks.ts'
 import { type FastifyPlugin, fastifyAdapter } from './adapters/fastify.ts'
 import { type FetchHandler, fetchAdapter } from './adapters/fetch.ts'
 import { type LambdaHandler, lambdaAdapter } from './adapters/lambda.ts'
 import { type NodeHandler, nodeAdapter } from './adapters/node.ts'
+import { isKeyOf } from './delivery.ts'
+import { GIVEN_UP_MS, keepingStore, listFailed, type WebhookFailedMessage } from './failed-messages.ts'
 import { receiverSettings, type WebhookReceiverOptions } from './options.ts'
-import { Receiver } from './receiver.ts'
+import { Receiver, type WebhookReplayOutcome } from './receiver.ts'
 
 /** Options of {@link WebhookReceiver.close}. */
 export interface WebhookCloseOptions {
@@ -18,6 +26,29 @@ export interface WebhookCloseOptions {
 }
 
 const closeRules = (): OptionRules<WebhookCloseOptions> => ({ timeoutMs: optional(nonNegativeMilliseconds) })
+
+/** Options of {@link WebhookReceiver.failed}. */
+export interface WebhookFailedOptions {
+  /**
+   * The time since the last failure, in milliseconds; at least 0. With the default, the list has the messages that the service has
+   * given up: its longest delay between two attempts is 300 s.
+   *
+   * @defaultValue 400 000
+   */
+  olderThanMs?: number | undefined
+}
+
+const failedRules = (): OptionRules<WebhookFailedOptions> => ({
+  olderThanMs: optional(within('milliseconds', 0, Number.MAX_SAFE_INTEGER)),
+})
+
+/** Options of {@link WebhookReceiver.replay}. */
+export interface WebhookReplayOptions {
+  /** Stops the replay: the signal of the handler fires with the same reason. */
+  signal?: AbortSignal | undefined
+}
+
+const replayRules = (): OptionRules<WebhookReplayOptions> => ({ signal: optional(mustBeSignal) })
 
 /** A webhook endpoint for every runtime. Its functions need no `this`. */
 export interface WebhookReceiver {
@@ -63,6 +94,47 @@ export interface WebhookReceiver {
    * @throws ConfigurationError when an option is misspelt, or `timeoutMs` is not a number from 0 to 2 147 483 647
    */
   close(options?: WebhookCloseOptions): Promise<void>
+  /**
+   * Lists the messages of this `endpoint` that failed and are kept, the oldest `lastFailedAt` first. Needs `keepFailed`. A message
+   * with a current claim is not listed. Works after `close()`, too.
+   *
+   * By default, lists the messages that the service has given up. Each step reads up to 25 messages. A message that fails
+   * again while you iterate is not listed twice.
+   *
+   * @throws ConfigurationError when an option is wrong or misspelt, or the store keeps no messages
+   *
+   * @example
+   * ```ts
+   * for await (const { key, reason, error } of receiver.failed()) {
+   *   console.log(key, reason, error, await receiver.replay(key))
+   * }
+   * ```
+   */
+  failed(options?: WebhookFailedOptions): AsyncIterable<WebhookFailedMessage>
+  /**
+   * Calls the handler with a kept message, with `isReplay: true` in its context. Uses a claim with the same lease and limits as
+   * a delivery, so that a message never has two handlers at once. `onHandled` and `onError` are called as for a delivery.
+   *
+   * If `signal` fires, the signal of the handler fires, and the claim is released when the handler has stopped. The promise
+   * rejects with the reason then, at the latest after a second.
+   *
+   * @param key - the `key` of a failed message
+   * @returns how the replay ended
+   * @throws ConfigurationError (as a rejection) when an option is wrong or misspelt, the receiver is closed, or the store keeps no
+   *   messages
+   * @throws the error of the store (as a rejection), or the reason of `signal`
+   */
+  replay(key: string, options?: WebhookReplayOptions): Promise<WebhookReplayOutcome>
+  /**
+   * Removes a kept message and its failures. The message of a handler that is running is removed, too; the handler continues. If
+   * the service sends the message again, it is handled again. Works after `close()`, too.
+   *
+   * @param key - the `key` of a failed message
+   * @returns whether a message was kept
+   * @throws ConfigurationError (as a rejection) when the store keeps no messages
+   * @throws the error of the store (as a rejection)
+   */
+  forget(key: string): Promise<boolean>
 }
 
 /**
@@ -96,11 +168,14 @@ export interface WebhookReceiver {
  * receiver tries to record the success up to five times. The response waits for the first attempt, at most two seconds. The
  * signature contains no time stamp: only the record of done messages, kept for `retainMs`, prevents replays.
  *
+ * The service sends a message at most five times, within about 400 s. With `keepFailed`, a message that no attempt handled stays in the
+ * store, and {@link WebhookReceiver.replay} handles it.
+ *
  * See "Signature" and "Delivery and retries" in docs/the-service.md. Assumed: the service retries after any response other
  * than 2xx and after a timeout, and each delay starts with the previous attempt.
  *
- * @throws ConfigurationError when an option is missing, misspelt or wrong, a secret is unusable, or `maxRunMs + leaseMs` is
- *   over 295 000
+ * @throws ConfigurationError when an option is missing, misspelt or wrong, a secret is unusable, `maxRunMs + leaseMs` is over
+ *   295 000, or `keepFailed` is set and the store cannot keep messages
  *
  * @example
  * ```ts
@@ -115,7 +190,8 @@ export interface WebhookReceiver {
  * ```
  */
 export function createWebhookReceiver(options: WebhookReceiverOptions): WebhookReceiver {
-  const receiver = new Receiver(receiverSettings(options))
+  const settings = receiverSettings(options)
+  const receiver = new Receiver(settings)
   return {
     fetch: fetchAdapter(receiver),
     node: nodeAdapter(receiver),
@@ -124,6 +200,19 @@ export function createWebhookReceiver(options: WebhookReceiverOptions): WebhookR
     close(closeOptions = {}) {
       const { timeoutMs = 10_000 } = readOptions('close', closeOptions, closeRules())
       return receiver.close(timeoutMs)
+    },
+    failed(failedOptions = {}) {
+      const { olderThanMs = GIVEN_UP_MS } = readOptions('failed', failedOptions, failedRules())
+      keepingStore(settings)
+      return listFailed(settings, olderThanMs)
+    },
+    async replay(key, replayOptions = {}) {
+      const { signal } = readOptions('replay', replayOptions, replayRules())
+      return receiver.replay(key, signal)
+    },
+    async forget(key) {
+      const store = keepingStore(settings)
+      return isKeyOf(settings.endpoint, key) && store.forget(key)
     },
   }
 }

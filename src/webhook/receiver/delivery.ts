@@ -2,7 +2,9 @@ import { sha256Hex } from '#crypto'
 import { LeaseError } from '../../errors/webhook-errors.ts'
 import { sleep, TIMED_OUT, withTimeout } from '../../shared/timers.ts'
 import { typeName } from '../../shared/type-checks.ts'
-import type { ClaimResult, DeliveryStore } from '../stores/delivery-store.ts'
+import { parseWebhookBody } from '../event.ts'
+import type { ClaimResult, DeliveryFailure, DeliveryStore, TakeResult } from '../stores/delivery-store.ts'
+import { failureOf, keepingStore, messageToKeep } from './failed-messages.ts'
 import type { ReceiverSettings, WebhookErrorStage } from './options.ts'
 import type { ReceiverReports } from './reports.ts'
 import { type Deadline, LATE, type Message } from './request.ts'
@@ -17,19 +19,24 @@ const DELAYS_MS = [0, 100, 300, 1000, 3000] as const
  */
 const FULL_LEASE_MS = 30_000
 
-/** One message for one endpoint. */
-interface ReceivedDelivery {
+/** A record in the store. */
+interface DeliveryRecord {
   /** The key in the store: see {@link deliveryKey}. */
   readonly key: string
-  readonly message: Message
-  /** When the request arrived, as a time of `performance.now()`. */
+  /** When the request arrived or the replay began, as a time of `performance.now()`. */
   readonly arrivedAt: number
   readonly settings: ReceiverSettings
   readonly reports: ReceiverReports
 }
 
+/** One message for one endpoint. */
+export interface ReceivedDelivery extends DeliveryRecord {
+  readonly message: Message
+}
+
 /** A delivery that this receiver has claimed. */
 export interface ClaimedDelivery extends ReceivedDelivery {
+  readonly isReplay: boolean
   readonly token: string
   /** The time of `performance.now()` just before the claim was sent. The lease cannot have started earlier. */
   readonly claimedAt: number
@@ -56,6 +63,10 @@ export function deliveryKey(endpoint: string, id: string): string {
   return key.length <= MAX_KEY_LENGTH ? key : JSON.stringify(['', 'digest', sha256Hex(key)])
 }
 
+/** Whether a key may be one of an endpoint. A digest does not show its endpoint. */
+export const isKeyOf = (endpoint: string, key: string): boolean =>
+  key.startsWith(`${JSON.stringify([endpoint]).slice(0, -1)},`) || key.startsWith('["","digest",')
+
 /** The result of {@link claimDelivery}. */
 type Claim =
   | { state: 'claimed'; claimed: ClaimedDelivery }
@@ -64,40 +75,75 @@ type Claim =
   | Exclude<ClaimResult, { state: 'claimed' }>
 
 export async function claimDelivery(delivery: ReceivedDelivery, deadline: Deadline): Promise<Claim> {
-  const { store, leaseMs } = delivery.settings
+  const { key, message, settings } = delivery
+  const { store, leaseMs } = settings
   // A claim made after the deadline might not end before the service sends its last retry. That retry would then fail.
   if (deadline.passed) {
     reportError(delivery, new Error('the deadline passed before the delivery could be claimed'), 'claim')
     return { state: 'failed' }
   }
   const claimedAt = performance.now()
-  const response = (async () => requireClaim(await store.claim(delivery.key, leaseMs)))()
+  const kept = messageToKeep(settings, message)
+  const response = (async () =>
+    requireClaim(await (kept ? store.claim(key, leaseMs, kept) : store.claim(key, leaseMs))))()
   try {
     const claim = await deadline.meet(response)
     if (claim !== LATE) {
       if (claim.state !== 'claimed') return claim
+      const { token, notKept } = claim
+      if (notKept !== undefined) reportError(delivery, new Error(NOT_KEPT, { cause: notKept }), 'claim')
       const isInTime = performance.now() < claimedAt + leaseMs
-      if (isInTime) return { state: 'claimed', claimed: { ...delivery, token: claim.token, claimedAt } }
+      if (isInTime) return { state: 'claimed', claimed: { ...delivery, isReplay: false, token, claimedAt } }
     }
   } catch (error) {
     reportError(delivery, error, 'claim')
     return { state: 'failed' }
   }
-  reportError(delivery, noResponse('claim', Math.min(deadline.delayMs, leaseMs)), 'claim')
-  return { state: 'failed', released: releaseLateClaim(response, delivery, claimedAt) }
+  const late = noResponse('claim', Math.min(deadline.delayMs, leaseMs))
+  reportError(delivery, late, 'claim')
+  return { state: 'failed', released: releaseLateClaim(response, delivery, claimedAt, late) }
 }
+
+const NOT_KEPT = 'the delivery store had no space for the message: if this attempt fails, the message is not kept'
 
 async function releaseLateClaim(
   response: Promise<ClaimResult>,
   delivery: ReceivedDelivery,
   claimedAt: number,
+  late: Error,
 ): Promise<void> {
   try {
     const claim = await response
-    if (claim.state === 'claimed') await releaseDelivery({ ...delivery, token: claim.token, claimedAt }).settled
+    if (claim.state !== 'claimed') return
+    await interruptDelivery({ ...delivery, isReplay: false, token: claim.token, claimedAt }, late).settled
   } catch (error) {
     reportError(delivery, error, 'claim')
   }
+}
+
+/**
+ * Takes a failed delivery for a replay, like {@link claimDelivery}.
+ *
+ * @throws the error of the store
+ */
+export async function takeDelivery(
+  record: DeliveryRecord,
+): Promise<{ state: 'claimed'; claimed: ClaimedDelivery } | Exclude<TakeResult, { state: 'claimed' }>> {
+  const { key, settings } = record
+  const claimedAt = performance.now()
+  const taken = await keepingStore(settings).take(key, settings.leaseMs)
+  if (taken.state !== 'claimed') return taken
+  const { rawBody, token } = taken
+  const message = { event: parseWebhookBody(rawBody), rawBody, secretIndex: null }
+  const claimed = { ...record, message, isReplay: true, token, claimedAt }
+  if (performance.now() >= claimedAt + settings.leaseMs) {
+    const late = noResponse('take', settings.leaseMs)
+    await interruptDelivery(claimed, late).settled
+    throw late
+  }
+  if (deliveryKey(settings.endpoint, message.event.id) === key) return { state: 'claimed', claimed }
+  await interruptDelivery(claimed, new Error('taken by a receiver of another endpoint')).settled
+  return { state: 'unknown' }
 }
 
 export function completeDelivery(delivery: ClaimedDelivery): StoreCall {
@@ -110,11 +156,22 @@ export function completeDelivery(delivery: ClaimedDelivery): StoreCall {
   })
 }
 
-/** Ends a claim. After a failure, the claim ends when its lease expires. */
-export function releaseDelivery(delivery: ClaimedDelivery): StoreCall {
-  const { store } = delivery.settings
-  return callWithRetries(delivery, 'release', () => store.release(delivery.key, delivery.token))
+/**
+ * Ends a claim, because the message is not handled. If the store fails, the claim ends when its lease expires.
+ *
+ * @param failure - recorded with the message, if that is kept
+ */
+export function releaseDelivery(delivery: ClaimedDelivery, failure: DeliveryFailure): StoreCall {
+  const { key, token, isReplay, settings } = delivery
+  const { store, keepFailedMs } = settings
+  const isKept = keepFailedMs !== undefined || isReplay
+  const release = () => (isKept ? store.release(key, token, failure) : store.release(key, token))
+  return callWithRetries(delivery, 'release', release)
 }
+
+/** Ends a claim whose handler was not called, or is still running while the process is about to exit. */
+export const interruptDelivery = (delivery: ClaimedDelivery, reason: unknown): StoreCall =>
+  releaseDelivery(delivery, failureOf('interrupted', reason, delivery.message))
 
 /**
  * Calls the store up to five times. A late response to an earlier attempt counts too.
@@ -122,7 +179,7 @@ export function releaseDelivery(delivery: ClaimedDelivery): StoreCall {
  * @param onResult - checks the first result
  */
 function callWithRetries<Result>(
-  delivery: ReceivedDelivery,
+  delivery: ClaimedDelivery,
   method: 'complete' | 'release',
   call: () => Promise<Result>,
   onResult?: (result: Result) => void,

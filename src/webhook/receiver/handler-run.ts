@@ -3,12 +3,14 @@ import { startTimer } from '../../shared/timers.ts'
 import {
   type ClaimedDelivery,
   completeDelivery,
+  interruptDelivery,
   noResponse,
   releaseDelivery,
   reportError,
   requireBoolean,
   type StoreCall,
 } from './delivery.ts'
+import { failureOf } from './failed-messages.ts'
 import type { WebhookHandledOutcome } from './options.ts'
 
 /** How a handler ended. `interrupted`: it may have stopped early, because its signal had fired. */
@@ -25,6 +27,8 @@ export class HandlerRun {
   readonly #lease: Lease
   readonly #abandoned = Promise.withResolvers<void>()
   #outcome: RunOutcome | undefined
+  /** What the handler threw, or the reason of its signal. */
+  #error: unknown
 
   constructor(delivery: ClaimedDelivery, limit: RunLimit) {
     this.#delivery = delivery
@@ -42,8 +46,8 @@ export class HandlerRun {
     return this.#abandoned.promise
   }
 
-  /** Aborts the signal of a handler that is still running. */
-  abort(reason: LeaseError): void {
+  /** Aborts the signal of a handler that is still running. `onError` receives a `LeaseError`. */
+  abort(reason: unknown): void {
     this.#lease.abort(reason)
   }
 
@@ -53,7 +57,7 @@ export class HandlerRun {
    */
   async abandon(): Promise<void> {
     if (this.#outcome !== undefined) return this.#abandoned.resolve()
-    const { firstAttempt, settled } = releaseDelivery(this.#delivery)
+    const { firstAttempt, settled } = interruptDelivery(this.#delivery, this.#lease.signal.reason)
     void firstAttempt.then(this.#abandoned.resolve)
     await settled
   }
@@ -65,12 +69,13 @@ export class HandlerRun {
     this.#lease.end()
     this.#outcome = outcome
     reports.handled(message.event, outcome, startedAt - arrivedAt, performance.now() - startedAt)
-    const isDone = outcome === 'handled' || outcome === 'discarded'
-    return isDone ? completeDelivery(this.#delivery) : releaseDelivery(this.#delivery)
+    if (outcome === 'handled' || outcome === 'discarded') return completeDelivery(this.#delivery)
+    const reason = outcome === 'failed' ? 'handler_failed' : 'interrupted'
+    return releaseDelivery(this.#delivery, failureOf(reason, this.#error, message))
   }
 
   async #handle(): Promise<RunOutcome> {
-    const { key, message, settings } = this.#delivery
+    const { key, message, settings, isReplay } = this.#delivery
     const { event, rawBody, secretIndex } = message
     const { handle } = settings
     const lease = this.#lease
@@ -85,11 +90,15 @@ export class HandlerRun {
         rawBody,
         key,
         secretIndex,
+        isReplay,
       })
       // Nobody can tell a handler that returned early from a finished one. A second run is safer than lost work.
-      return hasReadSignal && lease.signal.aborted ? 'interrupted' : 'handled'
+      if (!hasReadSignal || !lease.signal.aborted) return 'handled'
+      this.#error = lease.signal.reason
+      return 'interrupted'
     } catch (error) {
       if (error instanceof DiscardEvent) return 'discarded'
+      this.#error = error
       const { aborted, reason } = lease.signal
       // The lease has reported its reason already.
       if (!aborted || error !== reason) reportError(this.#delivery, error, 'handle')
@@ -145,10 +154,12 @@ class Lease {
   }
 
   /** Stops extending, and aborts the signal. Does nothing after `end()`. */
-  abort(reason: LeaseError): void {
+  abort(reason: unknown): void {
     if (this.#ended) return
     this.end()
-    reportError(this.#delivery, reason, reason.code === 'lease_lost' ? 'extend' : 'handle')
+    if (reason instanceof LeaseError) {
+      reportError(this.#delivery, reason, reason.code === 'lease_lost' ? 'extend' : 'handle')
+    }
     this.#controller.abort(reason)
   }
 

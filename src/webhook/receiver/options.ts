@@ -3,9 +3,11 @@ import { DELIVERY_SPAN_MS, LAST_DELIVERY_DELAY_MS, MAX_CLAIM_MS } from '../../sh
 import type { Issue } from '../../shared/issue.ts'
 import {
   copyOfOptions,
+  issuesAt,
   mustBeFunction,
   mustBeText,
   mustHaveMethods,
+  nested,
   type OptionIssue,
   type OptionRule,
   type OptionRules,
@@ -14,8 +16,10 @@ import {
   optionIssues,
   positive,
   wholeNumber,
+  withCopy,
   within,
 } from '../../shared/option-checks.ts'
+import { isRecord, typeName } from '../../shared/type-checks.ts'
 import type { Finding } from '../diagnose.ts'
 import type { WebhookEvent } from '../event.ts'
 import type { DeliveryStore } from '../stores/delivery-store.ts'
@@ -28,7 +32,8 @@ export interface WebhookHandlerContext {
   /**
    * Fires when the lease was lost, `maxRunMs` has passed, a Lambda invocation is about to end, or the receiver was closed.
    * The `reason` is a `LeaseError`. Another receiver may then handle the message, so pass the signal to everything that can be
-   * cancelled. Does not fire when the sender disconnects or `deadlineMs` passes.
+   * cancelled. Does not fire when the sender disconnects or `deadlineMs` passes. During a replay, it also fires when the signal
+   * of `replay` fires, with the same reason.
    *
    * If the signal has fired, a handler that has read this property and returns is not done: the outcome is `interrupted`, and
    * the service retries. Destructuring, copying or serializing the context reads the property.
@@ -41,8 +46,13 @@ export interface WebhookHandlerContext {
    * idempotency key of your own writes, and as the key of `runOnce`.
    */
   key: string
-  /** The index of the secret that signed the message. While you replace a secret, it shows which secret is in use. */
-  secretIndex: number
+  /**
+   * The index of the secret that signed the message. While you replace a secret, it shows which secret is in use. During a
+   * replay it is `null`: the signature was verified when the message arrived.
+   */
+  secretIndex: number | null
+  /** Whether {@link WebhookReceiver.replay} has called the handler. */
+  isReplay: boolean
 }
 
 /** See {@link WebhookReceiverOptions.handle}. */
@@ -190,11 +200,20 @@ export interface WebhookReceiverOptions {
   /**
    * How to handle a message of kind `unknown` that has `issues`: it lacks a required field, its `scope` or its
    * `event.type`. With `'handle'`, your handler receives it with `kind: 'unknown'`. With `'retry'`, the response is 500 and
-   * the message is not claimed. The service then retries, and finally records the message as undelivered.
+   * the handler is not called. The service then retries, and finally records the message as undelivered.
    *
    * @defaultValue `'handle'`
    */
   unexpectedShape?: 'handle' | 'retry' | undefined
+  /**
+   * Whether the store keeps the bytes of each message until it is handled. Then {@link WebhookReceiver.failed} lists the messages
+   * that failed, even after the last retry or a crash, and {@link WebhookReceiver.replay} handles them. `retainMs` is how long a
+   * message is kept after its last failure, in milliseconds. Needs `sqliteStore`, `postgresStore`, or your own store with `failed`,
+   * `take` and `forget`. The messages contain personal data.
+   *
+   * @defaultValue `false`; with `true`, `retainMs` is 2 592 000 000 (30 days)
+   */
+  keepFailed?: boolean | { retainMs?: number | undefined } | undefined
   /**
    * Called for every request whose response is not 200. Its errors go to `onError`.
    *
@@ -214,15 +233,19 @@ export interface WebhookReceiverOptions {
 
 type Hooks = 'onReject' | 'onError' | 'onHandled'
 
-type Defaulted = Exclude<keyof WebhookReceiverOptions, Hooks>
+type Defaulted = Exclude<keyof WebhookReceiverOptions, Hooks | 'keepFailed'>
 
 /** The options with every default filled in. */
 export type ReceiverSettings = { [Name in Defaulted]-?: Exclude<WebhookReceiverOptions[Name], undefined> } & Pick<
   WebhookReceiverOptions,
   Hooks
->
+> & {
+    /** How long failed messages are kept, in milliseconds; `undefined` if they are not kept. */
+    keepFailedMs: number | undefined
+  }
 
 const WEEK_MS = 604_800_000
+const MONTH_MS = 2_592_000_000
 
 const mustBeEndpoint: OptionRule = (value) => {
   const problem = mustBeText(value)
@@ -238,6 +261,8 @@ const mustBeSecret: OptionRule = (value) => {
   return secretProblem(value)
 }
 
+const keepFailedRule = nested({ retainMs: optional(positive('milliseconds', Number.MAX_SAFE_INTEGER)) })
+
 const mustBeStore: OptionRule = (value) => {
   const problem = mustHaveMethods('claim', 'extend', 'complete', 'release')(value)
   return (
@@ -245,6 +270,12 @@ const mustBeStore: OptionRule = (value) => {
     `${problem}; pass sqliteStore(path), postgresStore(pool), redisStore(client), memoryStore() or your own DeliveryStore`
   )
 }
+
+const mustBeKeepFailed: OptionRule = withCopy((value) => {
+  if (typeof value === 'boolean') return undefined
+  if (!isRecord(value)) return `must be true, false or an object, got ${typeName(value)}`
+  return keepFailedRule(value)
+}, keepFailedRule.copy)
 
 const rules = (): OptionRules<WebhookReceiverOptions> => ({
   endpoint: mustBeEndpoint,
@@ -257,6 +288,7 @@ const rules = (): OptionRules<WebhookReceiverOptions> => ({
   maxRunMs: optional(positive('milliseconds', MAX_CLAIM_MS)),
   retainMs: optional(within('milliseconds', DELIVERY_SPAN_MS, Number.MAX_SAFE_INTEGER)),
   unexpectedShape: optional(oneOf('handle', 'retry')),
+  keepFailed: optional(mustBeKeepFailed),
   onReject: optional(mustBeFunction),
   onError: optional(mustBeFunction),
   onHandled: optional(mustBeFunction),
@@ -269,19 +301,36 @@ const rules = (): OptionRules<WebhookReceiverOptions> => ({
  */
 export function receiverSettings(given: WebhookReceiverOptions): ReceiverSettings {
   const options = copyOfOptions(given, rules())
-  const { leaseMs = 30_000, maxRunMs = 240_000 } = options ?? {}
-  refuseOptions('createWebhookReceiver', [...optionIssues(options, rules()), ...claimIssues(leaseMs, maxRunMs)])
+  const { leaseMs = 30_000, maxRunMs = 240_000, keepFailed, store = memoryStore(), ...others } = options ?? {}
+  refuseOptions('createWebhookReceiver', [
+    ...optionIssues(options, rules()),
+    ...claimIssues(leaseMs, maxRunMs),
+    ...(keepFailed ? issuesAt('keepFailed', mustKeepMessages(store)) : []),
+  ])
   return {
-    ...options,
-    store: options.store ?? memoryStore(),
-    maxBodyBytes: options.maxBodyBytes ?? 262_144,
-    deadlineMs: options.deadlineMs ?? 10_000,
+    ...others,
+    store,
+    maxBodyBytes: others.maxBodyBytes ?? 262_144,
+    deadlineMs: others.deadlineMs ?? 10_000,
     leaseMs,
     maxRunMs,
-    retainMs: options.retainMs ?? WEEK_MS,
-    unexpectedShape: options.unexpectedShape ?? 'handle',
+    retainMs: others.retainMs ?? WEEK_MS,
+    unexpectedShape: others.unexpectedShape ?? 'handle',
+    keepFailedMs: keepFailed ? ((keepFailed === true ? undefined : keepFailed.retainMs) ?? MONTH_MS) : undefined,
   }
 }
+
+/** The rule for a store that keeps messages. A value that is no store has its own issue. */
+function mustKeepMessages(store: unknown): string | undefined {
+  if (mustBeStore(store) !== undefined) return undefined
+  const problem = mustHaveMethods(...KEEPING_METHODS)(store)
+  return (
+    problem && `needs a store that keeps messages, and store ${problem}; pass sqliteStore(path) or postgresStore(pool)`
+  )
+}
+
+/** The methods of a store that keeps messages. */
+export const KEEPING_METHODS = ['failed', 'take', 'forget'] as const
 
 /** The claim of a killed process must expire before the last retry. */
 function claimIssues(leaseMs: unknown, maxRunMs: unknown): OptionIssue[] {

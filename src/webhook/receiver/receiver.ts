@@ -1,10 +1,22 @@
-import { LeaseError } from '../../errors/webhook-errors.ts'
+import { ConfigurationError } from '../../errors/client-errors.ts'
+import { LeaseError, WebhookShapeError } from '../../errors/webhook-errors.ts'
+import { onAbort, reasonOf } from '../../shared/abort.ts'
 import { withTimeout } from '../../shared/timers.ts'
-import { type ClaimedDelivery, claimDelivery, deliveryKey, releaseDelivery, reportError } from './delivery.ts'
+import {
+  type ClaimedDelivery,
+  claimDelivery,
+  deliveryKey,
+  interruptDelivery,
+  isKeyOf,
+  releaseDelivery,
+  reportError,
+  takeDelivery,
+} from './delivery.ts'
+import { failureOf } from './failed-messages.ts'
 import { HandlerRun } from './handler-run.ts'
 import type { ReceiverSettings, WebhookRejection } from './options.ts'
 import { ReceiverReports } from './reports.ts'
-import { Deadline, type InboundRequest, LATE, readMessage } from './request.ts'
+import { Deadline, type InboundRequest, LATE, type Message, readMessage } from './request.ts'
 import { accepted, rejected, type WebhookRejectionReason, type WebhookResponse } from './responses.ts'
 
 /** Limits of one invocation. Times are in milliseconds from the arrival of its request. */
@@ -16,6 +28,18 @@ export interface InvocationLimits {
   /** Whether to respond only after the delivery is recorded, because the runtime stops after the response. @defaultValue false */
   respondAfterRecording?: boolean
 }
+
+/**
+ * The outcome of a replay:
+ *
+ * - `handled`: the handler succeeded, and the message is done;
+ * - `discarded`: the handler threw `DiscardEvent`, and the message is done;
+ * - `duplicate`: the message was done before;
+ * - `busy`: an attempt of the service or another replay is handling the message;
+ * - `failed`: the handler threw or was interrupted, or the message has an unexpected shape. The message is kept;
+ * - `unknown`: no message of this endpoint is kept under the key.
+ */
+export type WebhookReplayOutcome = 'handled' | 'discarded' | 'duplicate' | 'busy' | 'failed' | 'unknown'
 
 /** The time for aborted handlers to stop. The store then has the same time to release their claims. */
 const CLOSE_GRACE_MS = 1000
@@ -74,13 +98,18 @@ export class Receiver {
       const { event } = message
       const { id, issues } = event
       if (this.#closed) return this.#reject('closing', { id })
-      if (settings.unexpectedShape === 'retry' && event.kind === 'unknown' && issues.length > 0) {
-        return this.#reject('unexpected_shape', { id, issues })
-      }
+      const isRefused = this.#refuses(message)
+      if (isRefused && settings.keepFailedMs === undefined) return this.#reject('unexpected_shape', { id, issues })
       void track(this.#responses, sent)
 
       const delivery = { key: deliveryKey(settings.endpoint, id), message, arrivedAt, settings, reports }
       const claim = await claimDelivery(delivery, deadline)
+      if (isRefused && claim.state !== 'done') {
+        // Kept, so that a replay can handle it. Whether that succeeded does not change the response.
+        if (claim.state === 'claimed') await deadline.meet(this.#releaseRefused(claim.claimed))
+        if (claim.state === 'failed' && claim.released) void track(this.#work, claim.released)
+        return this.#reject('unexpected_shape', { id, issues })
+      }
       if (claim.state === 'failed') {
         if (claim.released) void track(this.#work, claim.released)
         return this.#reject('store_unavailable', { id })
@@ -91,7 +120,7 @@ export class Receiver {
         return accepted('duplicate')
       }
       if (this.#closed) {
-        await deadline.meet(track(this.#work, releaseDelivery(claim.claimed).settled))
+        await deadline.meet(track(this.#work, interruptDelivery(claim.claimed, closedReason()).settled))
         return this.#reject('closing', { id })
       }
 
@@ -116,6 +145,53 @@ export class Receiver {
     } finally {
       deadline.clear()
     }
+  }
+
+  /**
+   * Handles a kept message. See {@link WebhookReceiver.replay}.
+   *
+   * @throws ConfigurationError when the receiver is closed, or its store keeps no messages
+   */
+  async replay(key: string, signal: AbortSignal | undefined): Promise<WebhookReplayOutcome> {
+    const { settings } = this
+    if (this.#closed) throw closedError()
+    if (signal?.aborted) throw reasonOf(signal)
+    if (!isKeyOf(settings.endpoint, key)) return 'unknown'
+    const record = { key, arrivedAt: performance.now(), settings, reports: this.#reports }
+    const taken = await track(this.#work, takeDelivery(record))
+    if (taken.state !== 'claimed') return taken.state === 'done' ? 'duplicate' : taken.state
+    const { claimed } = taken
+    if (this.#closed || signal?.aborted) {
+      const error = signal?.aborted ? reasonOf(signal) : closedError()
+      await track(this.#work, interruptDelivery(claimed, error).settled)
+      throw error
+    }
+    if (this.#refuses(claimed.message)) {
+      await this.#releaseRefused(claimed)
+      return 'failed'
+    }
+
+    const { event } = claimed.message
+    if (event.issues.length > 0) this.#reports.unexpectedShape(event)
+    const run = this.#run(claimed, {})
+    const ended = Promise.race([settled(run), run.abandoned])
+    await (signal ? untilAborted(ended, signal, run) : ended)
+    const { outcome } = run
+    return outcome === 'handled' || outcome === 'discarded' ? outcome : 'failed'
+  }
+
+  /** Whether a message is refused because of its shape. */
+  #refuses({ event }: Message): boolean {
+    return this.settings.unexpectedShape === 'retry' && event.kind === 'unknown' && event.issues.length > 0
+  }
+
+  /** Releases a claim of a message that is refused because of its shape. Resolves after the first attempt. */
+  #releaseRefused(delivery: ClaimedDelivery): Promise<void> {
+    const { message } = delivery
+    const error = new WebhookShapeError(message.event.issues)
+    const { firstAttempt, settled } = releaseDelivery(delivery, failureOf('unexpected_shape', error, message))
+    void track(this.#work, settled)
+    return firstAttempt
   }
 
   /**
@@ -164,8 +240,7 @@ export class Receiver {
 
   async #close(timeoutMs: number): Promise<void> {
     await withTimeout(this.#idle(), timeoutMs)
-    const reason = new LeaseError('receiver_closed', 'the webhook receiver was closed while the handler was running')
-    for (const run of this.#runs) run.abort(reason)
+    for (const run of this.#runs) run.abort(closedReason())
     await withTimeout(this.#idle(), CLOSE_GRACE_MS)
     const released = Promise.all(this.#runs.map((run) => run.abandon()))
     await withTimeout(
@@ -178,6 +253,29 @@ export class Receiver {
   async #idle(): Promise<void> {
     while (this.#work.length + this.#responses.length > 0) await Promise.allSettled([...this.#work, ...this.#responses])
   }
+}
+
+const closedReason = (): LeaseError =>
+  new LeaseError('receiver_closed', 'the webhook receiver was closed while the handler was running')
+
+const closedError = (): ConfigurationError =>
+  new ConfigurationError('the webhook receiver is closed: replay with a new receiver')
+
+/**
+ * Waits for a run. When `signal` fires, aborts the handler, and waits at most a second until it has stopped and its claim is
+ * released.
+ *
+ * @throws the reason of the signal
+ */
+async function untilAborted(ended: Promise<void>, signal: AbortSignal, run: HandlerRun): Promise<void> {
+  const aborted = Promise.withResolvers<void>()
+  const stopListening = onAbort(signal, () => {
+    run.abort(reasonOf(signal))
+    void withTimeout(ended, CLOSE_GRACE_MS).then(() => aborted.resolve())
+  })
+  await Promise.race([ended, aborted.promise])
+  stopListening()
+  if (signal.aborted) throw reasonOf(signal)
 }
 
 /** Resolves when the handler has ended, and its delivery is completed or released, or all attempts have failed. */

@@ -46,7 +46,8 @@ export type BodyFailure =
 export interface Message {
   event: WebhookEvent
   rawBody: Uint8Array
-  secretIndex: number
+  /** `null` for a kept message, whose signature was verified before. */
+  secretIndex: number | null
 }
 
 /** A message, or the reason to reject the request. */

@@ -6,11 +6,77 @@ import { issuesAt, type OptionRule, positive, wholeNumber } from '../../shared/o
 /**
  * The result of a claim.
  *
- * - `claimed`: the caller has the delivery until the lease expires. Each claim has a new `token`.
+ * - `claimed`: the caller has the delivery until the lease expires. Each claim has a new `token`. `notKept` is the error of a
+ *   store that had no space for the message of the claim; the receiver handles the message, and passes the error to `onError`.
  * - `done`: the delivery was completed, and its record has not expired.
  * - `busy`: another claim has the delivery, for `retryMs` milliseconds unless it is extended.
  */
-export type ClaimResult = { state: 'claimed'; token: string } | { state: 'done' } | { state: 'busy'; retryMs: number }
+export type ClaimResult =
+  | { state: 'claimed'; token: string; notKept?: unknown }
+  | { state: 'done' }
+  | { state: 'busy'; retryMs: number }
+
+/** The message of a claim. The store keeps it until the delivery is completed. */
+export interface MessageToKeep {
+  /** The `endpoint` of the receiver. */
+  endpoint: string
+  /** The bytes of the message, at most `maxBodyBytes`. */
+  rawBody: Uint8Array
+  /** How long the message is kept after its last failure, in milliseconds. */
+  retainMs: number
+}
+
+/**
+ * Why a message is not handled:
+ *
+ * - `handler_failed`: the handler threw;
+ * - `interrupted`: the handler stopped because its signal had fired, or the receiver could not start it;
+ * - `unexpected_shape`: `unexpectedShape` is `'retry'`, and the message lacks a required field;
+ * - `not_finished`: the process ended before the handler, or the store could not record how the handler ended.
+ */
+export type WebhookFailureReason = 'handler_failed' | 'interrupted' | 'unexpected_shape' | 'not_finished'
+
+/** How an attempt to handle a delivery failed. */
+export interface DeliveryFailure {
+  /** Why the message is not handled. */
+  reason: WebhookFailureReason
+  /** Name and message of the error: at most 500 characters, without U+0000. */
+  error?: string
+  /** The bytes of the message, which a handler that failed after `runOnce` has removed from the store. */
+  rawBody: Uint8Array
+}
+
+/** A delivery that is not done and has no claim. Its message is kept. */
+export interface FailedDelivery {
+  /** The key of the delivery. */
+  key: string
+  /** The bytes of the message. */
+  rawBody: Uint8Array
+  /** Number of claims with this message. */
+  attempts: number
+  /** Why the last attempt failed. */
+  reason: WebhookFailureReason
+  /** Name and message of the last error. */
+  error?: string
+  /** When the first attempt failed: ISO 8601 in UTC, by the clock of the store. */
+  firstFailedAt: string
+  /** When the last attempt failed, or its lease expired. */
+  lastFailedAt: string
+  /** The time since `lastFailedAt`, in milliseconds, rounded up. */
+  ageMs: number
+  /** The place of the delivery in the order: pass it as `after` to continue the list. */
+  position: string
+}
+
+/**
+ * The result of taking a failed delivery: as of a claim, with the bytes of the message. `unknown`: no message is kept under the
+ * key.
+ */
+export type TakeResult =
+  | { state: 'claimed'; token: string; rawBody: Uint8Array }
+  | { state: 'done' }
+  | { state: 'busy'; retryMs: number }
+  | { state: 'unknown' }
 
 /**
  * Records which deliveries are being handled and which are done. One record per key:
@@ -35,6 +101,10 @@ export type ClaimResult = { state: 'claimed'; token: string } | { state: 'done' 
  *
  * A claim may succeed after the receiver has stopped waiting for it. The receiver then releases it, or its lease expires.
  *
+ * A store that can keep failed messages has `failed`, `take` and `forget`, too. Then the record of a claim with a message is not
+ * absent after a release or at the end of its lease, but failed: it has no claim, and `claim` and `take` claim it again. It is
+ * removed by `forget`, and when its last failure is older than the `retainMs` of the message.
+ *
  * Keys are text of at most 512 characters (1 536 bytes as UTF-8), without NUL, line breaks or lone surrogates.
  *
  * See "Delivery and retries" in docs/the-service.md. A message is delivered up to five times, and
@@ -46,10 +116,11 @@ export interface DeliveryStore {
    *
    * @param key - the endpoint and the id of the message, as one string
    * @param leaseMs - the lease, in milliseconds; positive, at most 295 000
+   * @param message - only with `keepFailed`: stored in the record of the claim, atomically, so that no crash loses it
    * @returns the result; `busy` even for the owner of the claim. The stores of this package reject with `ConfigurationError` for a
-   *   longer lease
+   *   longer lease, and for a message when the table has no columns for it
    */
-  claim(key: string, leaseMs: number): Promise<ClaimResult>
+  claim(key: string, leaseMs: number, message?: MessageToKeep): Promise<ClaimResult>
 
   /**
    * Extends the claim to `leaseMs` milliseconds from now.
@@ -60,7 +131,7 @@ export interface DeliveryStore {
   extend(key: string, token: string, leaseMs: number): Promise<boolean>
 
   /**
-   * Ends the claim, and records the delivery as done for `retainMs` milliseconds.
+   * Ends the claim, removes its message, and records the delivery as done for `retainMs` milliseconds.
    *
    * When the claim has expired or was released, and no other claim exists, the store records the delivery if it can: the
    * handler has succeeded, and must not run again. A store that cannot know about other claims returns `false`.
@@ -72,11 +143,42 @@ export interface DeliveryStore {
   complete(key: string, token: string, retainMs: number): Promise<boolean>
 
   /**
-   * Ends the claim, so that the next attempt can claim the delivery at once. Does nothing when the token belongs to no
-   * current claim.
+   * Ends the claim, so that the next attempt can claim the delivery at once. The message of the claim is kept. Does nothing when
+   * the token belongs to no current claim.
+   *
+   * @param failure - only with `keepFailed`: recorded with the message
    */
-  release(key: string, token: string): Promise<void>
+  release(key: string, token: string, failure?: DeliveryFailure): Promise<void>
+
+  /**
+   * Returns failed deliveries of an endpoint, the oldest `lastFailedAt` first.
+   *
+   * @param endpoint - the `endpoint` of their messages
+   * @param after - the `position` after which the list continues
+   * @param limit - the maximum number of deliveries; 25 by default
+   */
+  failed?(endpoint: string, after?: string, limit?: number): Promise<FailedDelivery[]>
+
+  /** Claims a failed delivery, like `claim`, and returns its message. */
+  take?(key: string, leaseMs: number): Promise<TakeResult>
+
+  /**
+   * Removes a message and its failures. A current claim continues without a message.
+   *
+   * @returns whether a message was kept
+   */
+  forget?(key: string): Promise<boolean>
 }
+
+/** The number of failed deliveries that a store returns at once: with messages of 256 KiB, they are 6.4 MB. */
+export const PAGE_SIZE = 25
+
+/** The number of old records that are searched for expired messages when a message is kept. */
+export const EXPIRY_SEARCH = 100
+
+/** The message of the error when a table has no columns for messages. */
+export const noColumns = (store: string, statement: string): string =>
+  `${store}: keepFailed needs columns that the table does not have. Run: ${statement}`
 
 /**
  * Checks the key of a delivery and returns it.

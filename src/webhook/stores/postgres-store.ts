@@ -3,25 +3,33 @@
  *
  * @module campaign-client/webhook/postgres
  */
+import { ConfigurationError } from '../../errors/client-errors.ts'
 import { readOptions, refuseOptions } from '../../errors/read-options.ts'
-import { mayBeExecuted, type Query, type Row } from '../../postgres/database.ts'
+import { mayBeExecuted, type Query, type Row, sqlStateOf } from '../../postgres/database.ts'
 import { mustBeDatabase, openDatabase } from '../../postgres/open-database.ts'
 import type { ClientOf, PgPool } from '../../postgres/pg.ts'
 import type { PostgresSql } from '../../postgres/postgres-js.ts'
-import { createTables, mustBeTable, quotedTable } from '../../postgres/table.ts'
+import { addColumns, createTables, hasColumn, mustBeTable, quotedTable } from '../../postgres/table.ts'
 import { MAX_CLAIM_MS } from '../../shared/delivery-schedule.ts'
 import { issuesAt, milliseconds, type OptionRules, optional } from '../../shared/option-checks.ts'
 import {
   type ClaimResult,
   COMMITTED_BY_APPLY,
+  type DeliveryFailure,
   type DeliveryStore,
+  EXPIRY_SEARCH,
+  type FailedDelivery,
   mustBeRetention,
+  noColumns,
   notStored,
+  PAGE_SIZE,
   type RunOnceResult,
   requireKey,
   requireLease,
   requireLimit,
   requireMilliseconds,
+  type TakeResult,
+  type WebhookFailureReason,
   YEAR_MS,
 } from './delivery-store.ts'
 import { LateClaims } from './late-claims.ts'
@@ -67,7 +75,7 @@ const STATEMENT_TIMEOUT_MS = 3_000
 const MAX_INSERTS = 3
 
 /** A {@link DeliveryStore} in PostgreSQL, with transactions that run exactly once. */
-export interface PostgresStore<Transaction> extends DeliveryStore {
+export interface PostgresStore<Transaction> extends Required<DeliveryStore> {
   /**
    * Runs `apply` in a transaction that also records `key`: both are committed, or neither is. Writes through `tx` take
    * effect exactly once per key, even if the process dies, another process takes the delivery over, or the message is
@@ -110,8 +118,9 @@ export interface PostgresStore<Transaction> extends DeliveryStore {
   ): Promise<RunOnceResult<Awaited<Result>>>
 
   /**
-   * Deletes expired records: completed deliveries, `runOnce` keys and claims. The store never deletes them by itself: call
-   * this regularly, and again as long as it resolves to `limit`. Concurrent calls skip each other's rows.
+   * Deletes expired records: completed deliveries, `runOnce` keys, claims, and failed messages that are older than the `retainMs`
+   * of `keepFailed`. The store never deletes the others by itself: call this regularly, and again as long as it resolves to
+   * `limit`. Concurrent calls skip each other's rows.
    *
    * @param limit - the maximum number of rows to delete, from 1; keeps the transaction short
    * @defaultValue 1000
@@ -121,9 +130,21 @@ export interface PostgresStore<Transaction> extends DeliveryStore {
   prune(limit?: number): Promise<number>
 }
 
+/** The columns of a kept message. Tables of earlier versions do not have them. */
+const MESSAGE_COLUMNS = {
+  endpoint: 'text',
+  keep_ms: 'bigint',
+  attempts: 'integer',
+  first_failed_at: 'timestamptz',
+  failure_reason: 'text',
+  failure_error: 'text',
+  message: 'bytea',
+} as const
+
 /**
- * Returns the SQL statement that creates the table of `postgresStore`, for a migration or the start of your program. It does
- * nothing when the table exists, and then needs no right to create tables. Several processes may run it at once.
+ * Returns the SQL statement that creates the table of `postgresStore`, for a migration or the start of your program. It adds the
+ * columns that a table of an earlier version does not have. When the table is complete, it does nothing, and needs no right to
+ * create tables. Several processes may run it at once.
  *
  * Requires PostgreSQL 11 or newer. The schema of a qualified name must exist.
  *
@@ -139,17 +160,22 @@ export interface PostgresStore<Transaction> extends DeliveryStore {
 export function postgresSchema(table: string = DEFAULT_TABLE): string {
   refuseOptions('postgresSchema', issuesAt('table', mustBeTable(table)))
   const name = quotedTable(table)
+  const columns = Object.entries(MESSAGE_COLUMNS).map(([column, type]) => `${column} ${type},`)
   return createTables({
-    [name]: `CREATE TABLE ${name} (
+    [name]: {
+      create: `CREATE TABLE ${name} (
       purpose text NOT NULL CHECK (purpose IN ('delivery', 'run_once')),
       key_hash bytea NOT NULL,
       key text NOT NULL,
       state text NOT NULL CHECK (state IN ('claimed', 'done')),
       token text,
       expires_at timestamptz NOT NULL,
+      ${columns.join('\n      ')}
       PRIMARY KEY (purpose, key_hash)
     );
     CREATE INDEX ON ${name} (expires_at);`,
+      columns: MESSAGE_COLUMNS,
+    },
   })
 }
 
@@ -206,42 +232,123 @@ export function postgresStore(
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     runsCallerFunctions: true,
   })
-  const sql = deliveryStatements(table, runOnceRetainMs)
+  const older = deliveryStatements(table, runOnceRetainMs, false)
+  const current = deliveryStatements(table, runOnceRetainMs, true)
   const lateClaims = new LateClaims()
-  const release = async (stored: string, token: string): Promise<boolean> =>
-    (await query(sql.release, stored, token)).length > 0
+
+  let found: Promise<boolean> | undefined
+  /** Whether the table has the columns for messages. Asks once per store, unless `again`. */
+  const hasMessages = (again = false): Promise<boolean> => {
+    if (found === undefined || again) {
+      found = query(current.hasMessages).then((rows) => rows.length > 0)
+      found.catch(() => {
+        found = undefined
+      })
+    }
+    return found
+  }
+  const requireMessages = async (): Promise<void> => {
+    if ((await hasMessages()) || (await hasMessages(true))) return
+    throw new ConfigurationError(noColumns('postgresStore', addColumns(quotedTable(table), MESSAGE_COLUMNS)))
+  }
+
+  /** Sends statements until one returns a row. */
+  async function firstRow(stored: string, ...statements: [text: string, ...values: (string | number)[]][]) {
+    for (const [text, ...values] of statements) {
+      const [row] = await query(text, stored, ...values)
+      if (row !== undefined) return row
+    }
+    return undefined
+  }
+
+  async function claimWith(text: string, stored: string, ...values: [lease: number, ...(string | number)[]]) {
+    const token = crypto.randomUUID()
+    try {
+      const other = await insert(query, [text, stored, token, ...values], [current.currentClaim, stored, token])
+      return other === undefined ? { state: 'claimed' as const, token } : otherClaim(other)
+    } catch (error) {
+      if (mayBeExecuted(error)) void lateClaims.release(values[0], () => release(stored, token))
+      throw error
+    }
+  }
+
+  /** Ends a claim. Resolves to whether it existed. */
+  async function release(stored: string, token: string, failure?: DeliveryFailure): Promise<boolean> {
+    if (!(await hasMessages())) return (await firstRow(stored, [current.release, token])) !== undefined
+    const { rawBody, reason = '', error } = failure ?? {}
+    const kept = await firstRow(stored, [
+      current.keep,
+      token,
+      rawBody === undefined ? '' : toBase64(rawBody),
+      reason,
+      error === undefined ? '' : toAscii(error),
+    ])
+    if (kept === undefined) return (await firstRow(stored, [current.release, token])) !== undefined
+    await query(current.expireMessages)
+    return true
+  }
 
   return {
-    async claim(key, leaseMs): Promise<ClaimResult> {
+    async claim(key, leaseMs, message) {
       const stored = storedKey(key)
-      const token = crypto.randomUUID()
       const lease = requireLease(leaseMs)
+      if (message === undefined) return claimWith(current.claim, stored, lease)
+      const { endpoint, rawBody, retainMs } = message
+      const keepMs = requireMilliseconds('retainMs', retainMs)
+      await requireMessages()
       try {
-        const current = await insert(query, [sql.claim, stored, token, lease], [sql.currentClaim, stored, token])
-        if (current === undefined) return { state: 'claimed', token }
-        const [, state, remainingMs] = current
-        return state === 'done' ? { state: 'done' } : { state: 'busy', retryMs: Number(remainingMs) }
+        const values = [toAscii(endpoint), keepMs, toBase64(rawBody)] as const
+        return await claimWith(current.claimWithMessage, stored, lease, ...values)
       } catch (error) {
-        if (mayBeExecuted(error)) void lateClaims.release(lease, () => release(stored, token))
-        throw error
+        // A claim without its message may still fit on the disk.
+        if (sqlStateOf(error) !== DISK_FULL) throw error
+        return { ...(await claimWith(current.claim, stored, lease)), notKept: error }
       }
     },
 
     async extend(key, token, leaseMs) {
-      return (await query(sql.extend, storedKey(key), token, requireLease(leaseMs))).length > 0
+      return (await query(current.extend, storedKey(key), token, requireLease(leaseMs))).length > 0
     },
 
     async complete(key, token, retainMs) {
-      const values = [storedKey(key), token, requireMilliseconds('retainMs', retainMs)] as const
+      const stored = storedKey(key)
+      const values = [token, requireMilliseconds('retainMs', retainMs)] as const
+      const { complete, insertDone } = (await hasMessages()) ? current : older
       // The INSERT is for a row that is gone.
-      for (const statement of [sql.complete, sql.insertDone]) {
-        if ((await query(statement, ...values)).length > 0) return true
-      }
-      return false
+      return (await firstRow(stored, [complete, ...values], [insertDone, ...values])) !== undefined
     },
 
-    async release(key, token) {
-      await release(storedKey(key), token)
+    async release(key, token, failure) {
+      await release(storedKey(key), token, failure)
+    },
+
+    async failed(endpoint, after = '', limit = PAGE_SIZE) {
+      await requireMessages()
+      const [lastFailedAt = '', hash = ''] = after.split(' ')
+      const start = lastFailedAt === '' ? '-infinity' : lastFailedAt
+      return (await query(current.failed, toAscii(endpoint), start, hash, limit)).map(toFailedDelivery)
+    },
+
+    async take(key, leaseMs): Promise<TakeResult> {
+      const stored = storedKey(key)
+      const lease = requireLease(leaseMs)
+      await requireMessages()
+      const token = crypto.randomUUID()
+      try {
+        const [message] = (await firstRow(stored, [current.take, token, lease])) ?? []
+        if (message) return { state: 'claimed', token, rawBody: fromBase64(message) }
+      } catch (error) {
+        if (mayBeExecuted(error)) void lateClaims.release(lease, () => release(stored, token))
+        throw error
+      }
+      const other = await firstRow(stored, [current.notTaken, token])
+      return other === undefined ? { state: 'unknown' } : otherClaim(other)
+    },
+
+    async forget(key) {
+      const stored = storedKey(key)
+      await requireMessages()
+      return (await firstRow(stored, [current.forget], [current.forgetClaimed])) !== undefined
     },
 
     async runOnce<Result>(
@@ -250,15 +357,16 @@ export function postgresStore(
     ): Promise<RunOnceResult<Awaited<Result>>> {
       const stored = storedKey(key)
       const token = crypto.randomUUID()
+      const { stillOpen } = (await hasMessages()) ? current : older
       let outcome: RunOnceResult<Awaited<Result>> = { ran: false }
       await transaction(async (tx) => {
         const query: Query = (...statement) => tx.query(...statement)
-        if (await insert(query, [sql.runOnce, stored, token], [sql.currentRun, stored, token])) return
+        if (await insert(query, [current.runOnce, stored, token], [current.currentRun, stored, token])) return
         const result = await tx.withClient(apply, maxRunMs)
-        const stillOpen = await tx.query(sql.stillOpen, stored).catch((error) => {
+        const rows = await tx.query(stillOpen, stored).catch((error) => {
           throw error?.code === IN_FAILED_SQL_TRANSACTION ? new Error(QUERY_FAILED, { cause: error }) : error
         })
-        if (stillOpen.length === 0) throw new Error(COMMITTED_BY_APPLY)
+        if (rows.length === 0) throw new Error(COMMITTED_BY_APPLY)
         outcome = { ran: true, result }
       })
       return outcome
@@ -266,8 +374,30 @@ export function postgresStore(
 
     async prune(limit = 1000) {
       requireLimit(limit)
-      return (await query(sql.prune, limit)).length
+      const { prune } = (await hasMessages()) ? current : older
+      return (await query(prune, limit)).length
     },
+  }
+}
+
+/** Reads the current record of a key that another claim has. */
+const otherClaim = ([, state, remainingMs]: Row): Exclude<ClaimResult, { state: 'claimed' }> =>
+  state === 'done' ? { state: 'done' } : { state: 'busy', retryMs: Number(remainingMs) }
+
+/** Reads a row of the statement `failed`. */
+function toFailedDelivery(row: Row): FailedDelivery {
+  const [key, message, attempts, reason, error, firstFailedAt, lastFailedAt, ageMs, hash] = row as string[]
+  const toIso = (time = ''): string => `${time.slice(0, 23)}Z`
+  return {
+    key: fromAscii(key),
+    rawBody: fromBase64(message),
+    attempts: Number(attempts),
+    reason: reason as WebhookFailureReason,
+    ...(error && { error: fromAscii(error) }),
+    firstFailedAt: toIso(firstFailedAt),
+    lastFailedAt: toIso(lastFailedAt),
+    ageMs: Number(ageMs),
+    position: `${lastFailedAt}Z ${hash}`,
   }
 }
 
@@ -291,12 +421,33 @@ async function insert(
   throw new Error(notStored('postgresStore'))
 }
 
+/** Checks a key, and returns it in ASCII. */
+const storedKey = (key: string): string => toAscii(requireKey(key))
+
 /**
- * Checks a key, and returns it in ASCII: a database that is not in UTF-8 cannot store every letter. Other characters and
- * backslashes become `\\uXXXX`, so that two keys stay different.
+ * Returns a text in ASCII: a database that is not in UTF-8 cannot store every letter. Other characters and backslashes become
+ * `\\uXXXX`, so that two keys stay different.
  */
-const storedKey = (key: string): string =>
-  requireKey(key).replace(/[^ -[\]-~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+const toAscii = (text: string): string =>
+  text.replace(/[^ -[\]-~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
+const fromAscii = (text = ''): string =>
+  text.replace(/\\u([0-9a-f]{4})/g, (_, digits) => String.fromCharCode(Number.parseInt(digits, 16)))
+
+/** Bytes are sent as text, because a client may convert other types. */
+function toBase64(bytes: Uint8Array): string {
+  let text = ''
+  // A call with all bytes would have too many arguments.
+  for (let start = 0; start < bytes.length; start += 8192) {
+    text += String.fromCharCode(...bytes.subarray(start, start + 8192))
+  }
+  return btoa(text)
+}
+
+const fromBase64 = (text = ''): Uint8Array => Uint8Array.from(atob(text), (unit) => unit.charCodeAt(0))
+
+/** The SQLSTATE of a full disk. */
+const DISK_FULL = '53100'
 
 const QUERY_FAILED =
   'runOnce committed nothing: its function ignored a failed query, and PostgreSQL then refuses to commit'
@@ -304,7 +455,8 @@ const QUERY_FAILED =
 /** The SQLSTATE of every query after a failed query in the same transaction. */
 const IN_FAILED_SQL_TRANSACTION = '25P02'
 
-function deliveryStatements(tableName: string, runOnceRetainMs: number) {
+/** @param hasMessages - whether the table has the columns for messages. Without them, only some of the statements are valid. */
+function deliveryStatements(tableName: string, runOnceRetainMs: number, hasMessages: boolean) {
   const table = quotedTable(tableName)
   const hash = "sha256(convert_to($1::text, 'UTF8'))"
   const fromNow = (ms: string) => `clock_timestamp() + ${ms}::float8 * interval '1 millisecond'`
@@ -314,45 +466,108 @@ function deliveryStatements(tableName: string, runOnceRetainMs: number) {
   const runOnceKey = `purpose = 'run_once' AND key_hash = ${hash}`
   const ownClaim = `${delivery} AND state = 'claimed' AND token = $2::text`
   const isOurs = '(token IS NOT DISTINCT FROM $2::text)::text AS is_ours'
-  // A claim that ends later than any lease was made before the clock was set back.
+  // A released claim has no token. A claim that ends later than any lease was made before the clock was set back.
   const isCurrent = (row: string) => `(${row}.expires_at > clock_timestamp()
-        AND (${row}.state = 'done' OR ${row}.expires_at <= ${fromNow(String(MAX_CLAIM_MS))}))`
+        AND (${row}.state = 'done' OR ${row}.token IS NOT NULL AND ${row}.expires_at <= ${fromNow(String(MAX_CLAIM_MS))}))`
   // Computes the expiry again on conflict, because the statement may have waited for another session. Looks for a current row first,
   // because a trigger may write the row to a table that has no primary key.
-  const insert = (purpose: string, state: string, expiry: string) => `INSERT INTO ${table} AS record
-        (purpose, key_hash, key, state, token, expires_at)
-      SELECT '${purpose}', ${hash}, $1::text, '${state}', $2::text, ${expiry}
+  const insert = (purpose: string, state: string, expiry: string, more = { columns: '', values: '', set: '' }) =>
+    `INSERT INTO ${table} AS record
+        (purpose, key_hash, key, state, token, expires_at${more.columns})
+      SELECT '${purpose}', ${hash}, $1::text, '${state}', $2::text, ${expiry}${more.values}
       WHERE NOT EXISTS (
         SELECT 1 FROM ${table} AS other
         WHERE other.purpose = '${purpose}' AND other.key_hash = ${hash} AND ${isCurrent('other')}
       )
       ON CONFLICT (purpose, key_hash) DO UPDATE
-        SET state = excluded.state, token = excluded.token, expires_at = ${expiry}
+        SET state = excluded.state, token = excluded.token, expires_at = ${expiry}${more.set}
         WHERE NOT ${isCurrent('record')}
       RETURNING 1`
+  const noMessage = 'message = NULL, failure_reason = NULL, failure_error = NULL'
+  // The expiry of a failed delivery is the time of its last failure: the release, or the end of the lease.
+  const isFailed = "record.state = 'claimed' AND record.message IS NOT NULL"
+  const isKept = `${isFailed}
+        AND record.expires_at + record.keep_ms * interval '1 millisecond' > clock_timestamp()`
+  const remaining = 'greatest(ceil(extract(epoch FROM expires_at - clock_timestamp()) * 1000), 0)::text AS remaining'
+  const iso = (time: string) => `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US')`
+  const isOpen = `${runOnceKey} AND xmin::text::bigint = txid_current() % 4294967296`
   return {
+    hasMessages: hasColumn(table, 'message'),
     claim: insert('delivery', 'claimed', fromNow('$3')),
+    claimWithMessage: insert('delivery', 'claimed', fromNow('$3'), {
+      columns: ', endpoint, keep_ms, attempts, message',
+      values: ", $4::text, $5::bigint, 1, decode($6::text, 'base64')",
+      set: `, endpoint = excluded.endpoint, keep_ms = excluded.keep_ms, message = excluded.message,
+          attempts = CASE record.state WHEN 'claimed' THEN coalesce(record.attempts, 0) + 1 ELSE 1 END,
+          first_failed_at =
+            CASE record.state WHEN 'claimed' THEN coalesce(record.first_failed_at, record.expires_at) END,
+          failure_reason = NULL, failure_error = NULL`,
+    }),
     // The row keeps its token, so that a retry after a lost response succeeds.
-    complete: `UPDATE ${table} AS record SET state = 'done', token = $2::text, expires_at = ${fromNow('$3')}
+    complete: `UPDATE ${table} AS record
+      SET state = 'done', token = $2::text, expires_at = ${fromNow('$3')}${hasMessages ? `, ${noMessage}` : ''}
       WHERE ${delivery} AND (token = $2::text OR NOT ${isCurrent('record')}) RETURNING 1`,
-    insertDone: insert('delivery', 'done', fromNow('$3')),
-    currentClaim: `SELECT ${isOurs}, state,
-        ceil(extract(epoch FROM expires_at - clock_timestamp()) * 1000)::text AS remaining
+    insertDone: insert('delivery', 'done', fromNow('$3'), {
+      columns: '',
+      values: '',
+      set: hasMessages ? `, ${noMessage}` : '',
+    }),
+    currentClaim: `SELECT ${isOurs}, state, ${remaining}
       FROM ${table} AS record WHERE ${delivery} AND ${isCurrent('record')}`,
     extend: `UPDATE ${table} SET expires_at = ${fromNow('$3')}
       WHERE ${ownClaim} AND expires_at > clock_timestamp() RETURNING 1`,
     release: `DELETE FROM ${table} WHERE ${ownClaim} RETURNING 1`,
+    // Releases a claim and keeps its message. `runOnce` may have removed the message, and `forget` the endpoint, too.
+    keep: `UPDATE ${table}
+      SET token = NULL, expires_at = clock_timestamp(),
+        message = coalesce(message, decode(nullif($3::text, ''), 'base64')),
+        first_failed_at = coalesce(first_failed_at, clock_timestamp()),
+        failure_reason = nullif($4::text, ''), failure_error = nullif($5::text, '')
+      WHERE ${ownClaim} AND endpoint IS NOT NULL RETURNING 1`,
+    take: `UPDATE ${table} AS record
+      SET token = $2::text, expires_at = ${fromNow('$3')}, attempts = attempts + 1,
+        first_failed_at = coalesce(first_failed_at, expires_at), failure_reason = NULL, failure_error = NULL
+      WHERE ${delivery} AND ${isKept} AND NOT ${isCurrent('record')} RETURNING encode(message, 'base64') AS message`,
+    // The lease of another claim may have ended since `take`.
+    notTaken: `SELECT ${isOurs}, state, ${remaining}
+      FROM ${table} AS record WHERE ${delivery} AND (${isKept} OR ${isCurrent('record')})`,
+    failed: `SELECT key, encode(message, 'base64') AS body, attempts::text AS attempts,
+        coalesce(failure_reason, 'not_finished') AS reason, failure_error,
+        ${iso('coalesce(first_failed_at, expires_at)')} AS first_failed_at, ${iso('expires_at')} AS last_failed_at,
+        ceil(extract(epoch FROM clock_timestamp() - date_trunc('milliseconds', expires_at)) * 1000)::text AS age, encode(key_hash, 'hex') AS hash
+      FROM ${table} AS record
+      WHERE expires_at <= clock_timestamp() AND ${isKept} AND endpoint = $1::text
+        AND (expires_at, key_hash) > ($2::timestamptz, decode($3::text, 'hex'))
+      ORDER BY record.expires_at, record.key_hash LIMIT $4::int`,
+    forget: `DELETE FROM ${table} AS record
+      WHERE ${delivery} AND ${isFailed} AND NOT ${isCurrent('record')} RETURNING 1`,
+    forgetClaimed: `UPDATE ${table} SET endpoint = NULL, message = NULL
+      WHERE ${delivery} AND state = 'claimed' AND endpoint IS NOT NULL RETURNING 1`,
     runOnce: insert('run_once', 'done', runOnceExpiry),
     currentRun: `SELECT ${isOurs} FROM ${table} AS record WHERE ${runOnceKey} AND ${isCurrent('record')}`,
-    // Finds the row only in the transaction that wrote it.
-    stillOpen: `SELECT 1 FROM ${table}
-      WHERE ${runOnceKey} AND xmin::text::bigint = txid_current() % 4294967296`,
+    // Finds the row only in the transaction that wrote it. Removes the message in the same statement, at the end: before, the lock of
+    // the row would delay the extensions of the lease.
+    stillOpen: hasMessages
+      ? `WITH removed AS (
+          UPDATE ${table} SET message = NULL
+          WHERE ${delivery} AND message IS NOT NULL AND EXISTS (SELECT 1 FROM ${table} WHERE ${isOpen}) RETURNING 1
+        )
+        SELECT 1 FROM ${table} WHERE ${isOpen}`
+      : `SELECT 1 FROM ${table} WHERE ${isOpen}`,
     prune: `WITH expired AS (
-        SELECT purpose, key_hash FROM ${table} WHERE expires_at <= clock_timestamp()
+        SELECT purpose, key_hash FROM ${table} AS record
+        WHERE expires_at <= clock_timestamp()${hasMessages ? ` AND NOT (${isKept})` : ''}
         ORDER BY expires_at LIMIT $1::int FOR UPDATE SKIP LOCKED
       )
       DELETE FROM ${table} AS record USING expired
       WHERE record.purpose = expired.purpose AND record.key_hash = expired.key_hash
+      RETURNING 1`,
+    expireMessages: `WITH oldest AS (
+        SELECT purpose, key_hash FROM ${table} WHERE expires_at <= clock_timestamp()
+        ORDER BY expires_at LIMIT ${EXPIRY_SEARCH}
+      )
+      DELETE FROM ${table} AS record USING oldest
+      WHERE record.purpose = oldest.purpose AND record.key_hash = oldest.key_hash AND ${isFailed} AND NOT (${isKept})
       RETURNING 1`,
   }
 }

@@ -3,6 +3,7 @@
  *
  * @module campaign-client/webhook/sqlite
  */
+import { ConfigurationError } from '../../errors/client-errors.ts'
 import { readOptions, refuseOptions } from '../../errors/read-options.ts'
 import { MAX_CLAIM_MS } from '../../shared/delivery-schedule.ts'
 import { issuesAt, type OptionRules, optional } from '../../shared/option-checks.ts'
@@ -22,13 +23,19 @@ import {
   type ClaimResult,
   COMMITTED_BY_APPLY,
   type DeliveryStore,
+  EXPIRY_SEARCH,
+  type FailedDelivery,
   mustBeRetention,
+  noColumns,
   notStored,
+  PAGE_SIZE,
   type RunOnceResult,
   requireKey,
   requireLease,
   requireLimit,
   requireMilliseconds,
+  type TakeResult,
+  type WebhookFailureReason,
   YEAR_MS,
 } from './delivery-store.ts'
 
@@ -53,7 +60,7 @@ export interface SqliteStoreOptions {
 }
 
 /** A {@link DeliveryStore} in SQLite, with transactions that run exactly once. */
-export interface SqliteStore<Database> extends DeliveryStore {
+export interface SqliteStore<Database> extends Required<DeliveryStore> {
   /**
    * Runs `apply` in a transaction that also records `key`: both are committed, or neither is. Writes through `db` take
    * effect exactly once per key, even if the process dies or the message is replayed.
@@ -83,8 +90,9 @@ export interface SqliteStore<Database> extends DeliveryStore {
   runOnce<Result>(key: string, apply: (db: Database) => Result): Promise<RunOnceResult<Result>>
 
   /**
-   * Deletes expired records: completed deliveries, `runOnce` keys and claims. The store never deletes them by itself: call
-   * this regularly, and again as long as it resolves to `limit`.
+   * Deletes expired records: completed deliveries, `runOnce` keys, claims, and failed messages that are older than the `retainMs`
+   * of `keepFailed`. The store never deletes the others by itself: call this regularly, and again as long as it resolves to
+   * `limit`.
    *
    * @param limit - the maximum number of rows to delete, from 1; keeps the transaction short
    * @defaultValue 1000
@@ -111,9 +119,24 @@ const rules = (): OptionRules<SqliteStoreOptions> => ({
   runOnceRetainMs: optional(mustBeRetention),
 })
 
+/** The columns of a kept message. Tables of earlier versions do not have them. */
+const MESSAGE_COLUMNS: Readonly<Record<string, string>> = {
+  endpoint: 'TEXT',
+  keep_ms: 'INTEGER',
+  attempts: 'INTEGER',
+  first_failed_at: 'INTEGER',
+  failure_reason: 'TEXT',
+  failure_error: 'TEXT',
+  message: 'BLOB',
+}
+
+/** Returns the statements that add columns to a table. */
+const addColumns = (table: string, names: readonly string[]): string =>
+  names.map((name) => `ALTER TABLE "${table}" ADD COLUMN ${name} ${MESSAGE_COLUMNS[name]};`).join(' ')
+
 /**
  * Returns the SQL that creates the table of {@link sqliteStore} in your own database. It does nothing when the table exists. A
- * store over a path runs it by itself.
+ * store over a path runs it by itself, and adds the columns that a table of an earlier version does not have.
  *
  * @param table - as in {@link SqliteStoreOptions.table}
  * @throws ConfigurationError when the name is malformed
@@ -131,7 +154,9 @@ export function sqliteSchema(table: string = DEFAULT_TABLE): string {
   state TEXT NOT NULL CHECK (state IN ('claimed', 'done')),
   token TEXT,
   expires_at INTEGER NOT NULL, -- milliseconds since 1970
-  PRIMARY KEY (purpose, key)
+${Object.entries(MESSAGE_COLUMNS)
+  .map(([name, type]) => `  ${name} ${type},\n`)
+  .join('')}  PRIMARY KEY (purpose, key)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS "${table}_expires_at" ON "${table}" (expires_at);`
 }
@@ -180,48 +205,130 @@ export function sqliteStore(
   const { table = DEFAULT_TABLE, runOnceRetainMs = YEAR_MS } = own
   if (typeof source === 'string') loadSqlite('sqliteStore with a path')
   const connection = new StoreConnection(source, table)
-  const sql = sqliteStatements(table, runOnceRetainMs)
+  const older = sqliteStatements(table, runOnceRetainMs, false)
+  const current = sqliteStatements(table, runOnceRetainMs, true)
+  const statements = () => (connection.hasMessages() ? current : older)
+
+  /** Runs `work` in a transaction, with the statements for messages. */
+  const withMessages = <Result>(work: () => Result): Promise<Result> =>
+    connection.transaction(() => {
+      if (connection.hasMessages()) return work()
+      throw new ConfigurationError(noColumns('sqliteStore', addColumns(table, connection.missingColumns())))
+    })
+
+  /** Returns a claim after a statement that claims returned no row. */
+  function otherClaim(statement: string, key: string): Exclude<ClaimResult, { state: 'claimed' }> | undefined {
+    const [state, remainingMs] = connection.find(statement, key) ?? []
+    if (state === undefined) return undefined
+    return state === 'done' ? { state: 'done' } : { state: 'busy', retryMs: Number(remainingMs) }
+  }
+
+  function claimWith(statement: string, key: string, ...values: SqliteValue[]): ClaimResult {
+    const token = crypto.randomUUID()
+    if (connection.changes(statement, key, token, ...values)) return { state: 'claimed', token }
+    const other = otherClaim(older.current, key)
+    if (other === undefined) throw new Error(notStored('sqliteStore'))
+    return other
+  }
 
   return {
-    async claim(key, leaseMs): Promise<ClaimResult> {
-      const token = crypto.randomUUID()
-      const values = [requireKey(key), token, requireLease(leaseMs)]
-      return connection.transaction(() => {
-        if (connection.changes(sql.claim, ...values)) return { state: 'claimed', token }
-        const current = connection.find(sql.current, key)
-        if (current === undefined) throw new Error(notStored('sqliteStore'))
-        return current[0] === 'done' ? { state: 'done' } : { state: 'busy', retryMs: Number(current[1]) }
-      })
+    async claim(key, leaseMs, message) {
+      const lease = requireLease(leaseMs)
+      requireKey(key)
+      const claim = () => claimWith(older.claim, key, lease)
+      if (message === undefined) return connection.transaction(claim)
+      const { endpoint, rawBody, retainMs } = message
+      const keepMs = requireMilliseconds('retainMs', retainMs)
+      try {
+        return await withMessages(() => claimWith(current.claimWithMessage, key, lease, endpoint, keepMs, rawBody))
+      } catch (error) {
+        // A claim without its message may still fit on the disk.
+        if (sqliteProblem(error) !== 'full') throw error
+        return { ...(await connection.transaction(claim)), notKept: error }
+      }
     },
 
     async extend(key, token, leaseMs) {
-      return connection.run(sql.extend, requireLease(leaseMs), requireKey(key), token)
+      return connection.run(older.extend, requireLease(leaseMs), requireKey(key), token)
     },
 
     async complete(key, token, retainMs) {
-      return connection.run(sql.complete, requireKey(key), token, requireMilliseconds('retainMs', retainMs))
+      const values = [requireKey(key), token, requireMilliseconds('retainMs', retainMs)]
+      return connection.transaction(() => connection.changes(statements().complete, ...values))
     },
 
-    async release(key, token) {
-      await connection.run(sql.release, requireKey(key), token)
+    async release(key, token, failure) {
+      requireKey(key)
+      await connection.transaction(() => {
+        if (!connection.hasMessages()) return connection.changes(older.release, key, token)
+        const { rawBody = null, reason = null, error = null } = failure ?? {}
+        const isKept = connection.changes(current.keep, rawBody, reason, error, key, token)
+        return isKept ? connection.count(current.expireMessages) : connection.changes(current.release, key, token)
+      })
+    },
+
+    async failed(endpoint, after = '', limit = PAGE_SIZE) {
+      const [, lastFailedAt = '-1', lastKey = ''] = /^(\d+) (.+)$/.exec(after) ?? []
+      const rows = await withMessages(() =>
+        connection.findAll(current.failed, endpoint, Number(lastFailedAt), lastKey, limit),
+      )
+      return rows.map(toFailedDelivery)
+    },
+
+    async take(key, leaseMs): Promise<TakeResult> {
+      const token = crypto.randomUUID()
+      const lease = requireLease(leaseMs)
+      requireKey(key)
+      return withMessages(() => {
+        const [message] = connection.find(current.take, token, lease, key) ?? []
+        if (message !== undefined) return { state: 'claimed', token, rawBody: new Uint8Array(message as Uint8Array) }
+        return otherClaim(current.notTaken, key) ?? { state: 'unknown' }
+      })
+    },
+
+    async forget(key) {
+      requireKey(key)
+      return withMessages(
+        () => connection.changes(current.forget, key) || connection.changes(current.forgetClaimed, key),
+      )
     },
 
     async runOnce<Result>(key: string, apply: (db: SqliteDatabase) => Result): Promise<RunOnceResult<Result>> {
       requireKey(key)
       if (/Async|Generator/.test(Object.prototype.toString.call(apply))) throw new TypeError(NOT_SYNCHRONOUS)
       return connection.transaction((): RunOnceResult<Result> => {
-        if (connection.changes(sql.runOnce, key)) return { ran: true, result: connection.callSynchronously(apply) }
-        if (connection.find(sql.hasRun, key) === undefined) throw new Error(notStored('sqliteStore'))
+        if (connection.changes(older.runOnce, key)) {
+          const result = connection.callSynchronously(apply)
+          if (connection.hasMessages()) connection.changes(current.removeMessage, key)
+          return { ran: true, result }
+        }
+        if (connection.find(older.hasRun, key) === undefined) throw new Error(notStored('sqliteStore'))
         return { ran: false }
       })
     },
 
     async prune(limit = 1000) {
       requireLimit(limit)
-      return connection.transaction(() => connection.count(sql.prune, limit))
+      return connection.transaction(() => connection.count(statements().prune, limit))
     },
 
     close: () => connection.close(),
+  }
+}
+
+/** Reads a row of the statement `failed`. A database may return bigints. */
+function toFailedDelivery(row: unknown[]): FailedDelivery {
+  const [key, message, attempts, reason, error, firstFailedAt, lastFailedAt, ageMs] = row
+  return {
+    key: String(key),
+    rawBody: new Uint8Array(message as Uint8Array),
+    attempts: Number(attempts),
+    reason: reason as WebhookFailureReason,
+    ...(error !== null && { error: String(error) }),
+    firstFailedAt: new Date(Number(firstFailedAt)).toISOString(),
+    lastFailedAt: new Date(Number(lastFailedAt)).toISOString(),
+    ageMs: Number(ageMs),
+    position: `${lastFailedAt} ${key}`,
   }
 }
 
@@ -251,6 +358,7 @@ class StoreConnection {
   /** The file of the database, from the first use on. */
   #file: { readonly path: string; readonly identity: string | undefined } | undefined
   readonly #statements = new Map<string, SqliteStatement>()
+  #hasMessages = false
 
   constructor(source: string | SqliteDatabase, table: string) {
     this.#source = source
@@ -359,6 +467,23 @@ class StoreConnection {
     return row === undefined ? undefined : Object.values(row as object)
   }
 
+  /** Returns the columns of all rows. */
+  findAll(statement: string, ...values: SqliteValue[]): unknown[][] {
+    return this.#prepare(statement)
+      .all(...values)
+      .map((row) => Object.values(row as object))
+  }
+
+  /** Whether the table has the columns for messages. You may add them to your own database at any time. */
+  hasMessages(): boolean {
+    this.#hasMessages ||= this.missingColumns().length === 0
+    return this.#hasMessages
+  }
+
+  missingColumns(): string[] {
+    return missingColumns(this.#open(), this.#table)
+  }
+
   #prepare(statement: string): SqliteStatement {
     const prepared = this.#statements.get(statement) ?? this.#open().prepare(statement)
     this.#statements.set(statement, prepared)
@@ -396,7 +521,8 @@ function openFile(path: string, table: string): SqliteDatabase {
   try {
     database = openSqlite('sqliteStore', path)
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
-    database.exec(`BEGIN IMMEDIATE; ${sqliteSchema(table)} COMMIT`)
+    database.exec(`BEGIN IMMEDIATE; ${sqliteSchema(table)}`)
+    database.exec(`${addColumns(table, missingColumns(database, table))} COMMIT`)
     return database
   } catch (error) {
     database?.close()
@@ -409,33 +535,89 @@ function openFile(path: string, table: string): SqliteDatabase {
   }
 }
 
-function sqliteStatements(table: string, runOnceRetainMs: number) {
+/** Returns the columns for messages that a table does not have. */
+function missingColumns(database: SqliteDatabase, table: string): string[] {
+  const columns = database.prepare('SELECT name FROM pragma_table_info(?)').all(table)
+  const names = columns.map((row) => Object.values(row as object)[0])
+  return Object.keys(MESSAGE_COLUMNS).filter((name) => !names.includes(name))
+}
+
+/** @param hasMessages - whether the table has the columns for messages. Without them, only some of the statements are valid. */
+function sqliteStatements(table: string, runOnceRetainMs: number, hasMessages: boolean) {
   const now = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
   const fromNow = (ms: string) => `${now} + CAST(${ms} AS INTEGER)`
   const runOnceExpiry =
     runOnceRetainMs === Infinity ? '9223372036854775807' : fromNow(String(Math.ceil(runOnceRetainMs)))
-  // A claim that ends later than any lease was made before the clock was set back.
+  // A released claim has no token. A claim that ends later than any lease was made before the clock was set back.
   const isExpired = `(record.expires_at <= ${now}
-          OR record.state = 'claimed' AND record.expires_at > ${fromNow(String(MAX_CLAIM_MS))})`
-  const currentClaim = "purpose = 'delivery' AND key = ? AND state = 'claimed' AND token = ?"
-  const write = (purpose: string, state: string, token: string, expiry: string, condition: string) =>
+          OR record.state = 'claimed' AND (record.token IS NULL OR record.expires_at > ${fromNow(String(MAX_CLAIM_MS))}))`
+  const ofKey = "purpose = 'delivery' AND key = ?"
+  const currentClaim = `${ofKey} AND state = 'claimed' AND token = ?`
+  const write = (purpose: string, state: string, token: string, expiry: string, condition: string, set = '') =>
     `INSERT INTO "${table}" AS record (purpose, key, state, token, expires_at)
       VALUES ('${purpose}', ?, '${state}', ${token}, ${expiry})
       ON CONFLICT (purpose, key) DO UPDATE
-        SET state = excluded.state, token = excluded.token, expires_at = excluded.expires_at
+        SET state = excluded.state, token = excluded.token, expires_at = excluded.expires_at${set}
         WHERE ${condition}${isExpired}
       RETURNING 1`
+  const noMessage = 'message = NULL, failure_reason = NULL, failure_error = NULL'
+  // The expiry of a failed delivery is the time of its last failure: the release, or the end of the lease.
+  const isFailed = "record.state = 'claimed' AND record.message IS NOT NULL"
+  const isKept = `${isFailed} AND record.expires_at + record.keep_ms > ${now}`
+  const newAttempt = `first_failed_at = coalesce(record.first_failed_at, record.expires_at),
+        failure_reason = NULL, failure_error = NULL`
+  const oldest = (limit: string | number, condition = '') => `(purpose, key) IN (
+        SELECT purpose, key FROM "${table}" AS record WHERE expires_at <= ${now}${condition} ORDER BY expires_at LIMIT ${limit}
+      )`
   return {
     claim: write('delivery', 'claimed', '?', fromNow('?'), ''),
+    claimWithMessage: `INSERT INTO "${table}" AS record
+        (purpose, key, state, token, expires_at, endpoint, keep_ms, attempts, message)
+      VALUES ('delivery', ?, 'claimed', ?, ${fromNow('?')}, ?, ?, 1, ?)
+      ON CONFLICT (purpose, key) DO UPDATE
+        SET token = excluded.token, expires_at = excluded.expires_at, endpoint = excluded.endpoint,
+          keep_ms = excluded.keep_ms, message = excluded.message, state = 'claimed',
+          attempts = CASE record.state WHEN 'claimed' THEN coalesce(record.attempts, 0) + 1 ELSE 1 END,
+          first_failed_at =
+            CASE record.state WHEN 'claimed' THEN coalesce(record.first_failed_at, record.expires_at) END,
+          failure_reason = NULL, failure_error = NULL
+        WHERE ${isExpired}
+      RETURNING 1`,
     // The row keeps its token, so that a retry after a lost response succeeds.
-    complete: write('delivery', 'done', '?', fromNow('?'), 'record.token = excluded.token OR '),
-    current: `SELECT state, max(expires_at - ${now}, 0) FROM "${table}" WHERE purpose = 'delivery' AND key = ?`,
+    complete: write(
+      'delivery',
+      'done',
+      '?',
+      fromNow('?'),
+      'record.token = excluded.token OR ',
+      hasMessages ? `, ${noMessage}` : '',
+    ),
+    current: `SELECT state, max(expires_at - ${now}, 0) FROM "${table}" WHERE ${ofKey}`,
     extend: `UPDATE "${table}" SET expires_at = ${fromNow('?')} WHERE ${currentClaim} AND expires_at > ${now} RETURNING 1`,
     release: `DELETE FROM "${table}" WHERE ${currentClaim} RETURNING 1`,
+    // Releases a claim and keeps its message. `runOnce` may have removed the message, and `forget` the endpoint, too.
+    keep: `UPDATE "${table}" SET token = NULL, expires_at = ${now}, message = coalesce(message, ?),
+        first_failed_at = coalesce(first_failed_at, ${now}), failure_reason = ?, failure_error = ?
+      WHERE ${currentClaim} AND endpoint IS NOT NULL RETURNING 1`,
+    take: `UPDATE "${table}" AS record SET token = ?, expires_at = ${fromNow('?')}, attempts = attempts + 1, ${newAttempt}
+      WHERE ${ofKey} AND ${isKept} AND ${isExpired} RETURNING message`,
+    // The clock may have advanced since `take`, so that a lease has ended.
+    notTaken: `SELECT state, max(expires_at - ${now}, 0) FROM "${table}" AS record
+      WHERE ${ofKey} AND (${isKept} OR NOT ${isExpired})`,
+    failed: `SELECT key, message, attempts, coalesce(failure_reason, 'not_finished'), failure_error,
+        coalesce(first_failed_at, expires_at), expires_at, ${now} - expires_at
+      FROM "${table}" AS record
+      WHERE expires_at <= ${now} AND ${isKept} AND endpoint = ? AND (expires_at, key) > (?, ?)
+      ORDER BY expires_at, key LIMIT ?`,
+    forget: `DELETE FROM "${table}" AS record WHERE ${ofKey} AND ${isFailed} AND ${isExpired} RETURNING 1`,
+    forgetClaimed: `UPDATE "${table}" SET endpoint = NULL, message = NULL
+      WHERE ${ofKey} AND state = 'claimed' AND endpoint IS NOT NULL RETURNING 1`,
+    removeMessage: `UPDATE "${table}" SET message = NULL WHERE ${ofKey} AND message IS NOT NULL RETURNING 1`,
     runOnce: write('run_once', 'done', 'NULL', runOnceExpiry, ''),
     hasRun: `SELECT 1 FROM "${table}" WHERE purpose = 'run_once' AND key = ?`,
-    prune: `DELETE FROM "${table}" WHERE (purpose, key) IN
-      (SELECT purpose, key FROM "${table}" WHERE expires_at <= ${now} ORDER BY expires_at LIMIT CAST(? AS INTEGER))
-      RETURNING 1`,
+    prune: `DELETE FROM "${table}"
+      WHERE ${oldest('CAST(? AS INTEGER)', hasMessages ? ` AND NOT (${isKept})` : '')} RETURNING 1`,
+    expireMessages: `DELETE FROM "${table}" AS record
+      WHERE ${oldest(EXPIRY_SEARCH)} AND ${isFailed} AND NOT (${isKept}) RETURNING 1`,
   }
 }

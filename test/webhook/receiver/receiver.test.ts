@@ -41,7 +41,7 @@ describe('a receiver', () => {
     expect(await response.json()).toEqual({ ok: true, result: 'handled' })
     expect(handled).toMatchObject([{ kind: 'action_completed', id: 'm-1' }])
     expect(contexts).toEqual([
-      { signal: false, rawBody: expect.any(Uint8Array), key: '["campaign","m-1"]', secretIndex: 0 },
+      { signal: false, rawBody: expect.any(Uint8Array), key: '["campaign","m-1"]', secretIndex: 0, isReplay: false },
     ])
     expect(new TextDecoder().decode((contexts[0] as { rawBody: Uint8Array }).rawBody)).toBe(JSON.stringify(message))
     expect(rejections).toEqual([])
@@ -80,7 +80,7 @@ describe('a receiver', () => {
   })
 
   test('passes the index of the matching secret to the handler', async () => {
-    const indexes: number[] = []
+    const indexes: (number | null)[] = []
     const { receiver } = observedReceiver({
       secret: ['new', 'old'],
       handle: (_event, { secretIndex }) => indexes.push(secretIndex),
