@@ -79,17 +79,21 @@ export async function* listFailed(
 ): AsyncGenerator<WebhookFailedMessage, void, undefined> {
   const store = keepingStore(settings)
   let after: string | undefined
-  /** A time of the store's clock. A message that fails again during the list is not listed again. */
+  /** A time of the store's clock. Without it, a list of messages that fail again in their replays would never end. */
   let until: number | undefined
+  /** A message may fail again within the first millisecond of the list. */
+  const listed = new Set<string>()
   while (true) {
     const page = await store.failed(settings.endpoint, after)
     for (const { ageMs, position, ...failed } of page) {
       const lastFailedAt = Date.parse(failed.lastFailedAt)
       until ??= lastFailedAt + ageMs - olderThanMs
       if (lastFailedAt > until) return
+      after = position
+      if (listed.has(failed.key)) continue
+      listed.add(failed.key)
       const { id, kind } = parseWebhookBody(failed.rawBody)
       yield { ...failed, id, kind }
-      after = position
     }
     if (page.length === 0) return
   }

@@ -537,7 +537,7 @@ function deliveryStatements(tableName: string, runOnceRetainMs: number, hasMessa
         ceil(extract(epoch FROM clock_timestamp() - date_trunc('milliseconds', expires_at)) * 1000)::text AS age, encode(key_hash, 'hex') AS hash
       FROM ${table} AS record
       WHERE expires_at <= clock_timestamp() AND ${isKept} AND endpoint = $1::text
-        AND (expires_at, key_hash) > ($2::timestamptz, decode($3::text, 'hex'))
+        AND (expires_at, key_hash) > ($2::text::timestamptz, decode($3::text, 'hex'))
       ORDER BY record.expires_at, record.key_hash LIMIT $4::int`,
     forget: `DELETE FROM ${table} AS record
       WHERE ${delivery} AND ${isFailed} AND NOT ${isCurrent('record')} RETURNING 1`,

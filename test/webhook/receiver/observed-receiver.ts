@@ -55,9 +55,9 @@ export function recordingStore(
 ): { store: DeliveryStore; calls: string[] } {
   const calls: string[] = []
   const store: DeliveryStore = {
-    claim(key, leaseMs) {
+    claim(...args) {
       calls.push('claim')
-      return (overrides.claim ?? inner.claim)(key, leaseMs)
+      return (overrides.claim ?? inner.claim)(...args)
     },
     extend(key, token, leaseMs) {
       calls.push('extend')
@@ -67,9 +67,9 @@ export function recordingStore(
       calls.push('complete')
       return (overrides.complete ?? inner.complete)(key, token, retainMs)
     },
-    release(key, token) {
+    release(...args) {
       calls.push('release')
-      return (overrides.release ?? inner.release)(key, token)
+      return (overrides.release ?? inner.release)(...args)
     },
   }
   return { store, calls }

@@ -1,7 +1,7 @@
 import { ConfigurationError } from 'campaign-client'
 import fc from 'fast-check'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import type { DeliveryStore } from '../../../src/webhook/stores/delivery-store.ts'
+import type { DeliveryStore, FailedDelivery, MessageToKeep } from '../../../src/webhook/stores/delivery-store.ts'
 import { claimed, freshKey, waitOnStoreClock } from './store-clock.ts'
 
 /** Longer than any test. */
@@ -310,6 +310,278 @@ export function storeContract(open: () => DeliveryStore): void {
       }),
       { numRuns: 60 },
     )
+  })
+}
+
+/** A store that keeps messages. */
+export interface KeepingStore extends Required<DeliveryStore> {
+  runOnce(key: string, apply: () => unknown): Promise<{ ran: boolean }>
+  prune(limit?: number): Promise<number>
+}
+
+/** The tests of the `DeliveryStore` contract for a store that keeps messages. */
+export function failedContract(open: () => KeepingStore): void {
+  const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
+  const messageFor = (endpoint: string, rawBody = bytes('{"id":"1"}')) => ({ endpoint, rawBody, retainMs: LONG })
+
+  /** Claims a free delivery with a message, and returns the token. */
+  async function keep(store: KeepingStore, key: string, message: MessageToKeep, leaseMs = LONG): Promise<string> {
+    const claim = await store.claim(key, leaseMs, message)
+    if (claim.state !== 'claimed') expect.unreachable(claim.state)
+    expect(claim.notKept).toBeUndefined()
+    return claim.token
+  }
+
+  /** Claims and releases a delivery with a message. */
+  async function fail(store: KeepingStore, key: string, message: MessageToKeep, error = 'Error: why'): Promise<void> {
+    const { rawBody } = message
+    await store.release(key, await keep(store, key, message), { reason: 'handler_failed', error, rawBody })
+  }
+
+  const keysOf = (page: readonly FailedDelivery[]): string[] => page.map(({ key }) => key)
+
+  describe('failed messages', () => {
+    test('a released message is listed with its failure, taken with its bytes, and removed when it is completed', async () => {
+      const [key, endpoint] = [freshKey(), freshKey()]
+      const message = messageFor(endpoint)
+      await fail(open(), key, message)
+      const [failed, ...others] = await open().failed(endpoint)
+      expect(others).toEqual([])
+      expect(failed).toEqual({
+        key,
+        rawBody: message.rawBody,
+        attempts: 1,
+        reason: 'handler_failed',
+        error: 'Error: why',
+        firstFailedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+        lastFailedAt: failed?.firstFailedAt,
+        ageMs: expect.any(Number),
+        position: expect.any(String),
+      })
+      expect(failed?.ageMs).toBeGreaterThanOrEqual(0)
+      expect(failed?.ageMs).toBeLessThan(LONG)
+
+      const store = open()
+      const taken = await store.take(key, LONG)
+      if (taken.state !== 'claimed') expect.unreachable(taken.state)
+      expect(taken.rawBody).toEqual(message.rawBody)
+      expect(await store.failed(endpoint)).toEqual([])
+      expect(await store.complete(key, taken.token, LONG)).toBe(true)
+      expect(await store.failed(endpoint)).toEqual([])
+      expect(await store.take(key, LONG)).toEqual({ state: 'done' })
+      expect(await store.forget(key)).toBe(false)
+      expect(await store.claim(key, LONG, message)).toEqual({ state: 'done' })
+    })
+
+    test('a message whose claim has expired is not finished, and a later failure keeps the time of the first', async () => {
+      const store = open()
+      const [key, endpoint] = [freshKey(), freshKey()]
+      await keep(store, key, messageFor(endpoint), 1)
+      await waitOnStoreClock(store, 1)
+      const [killed] = await store.failed(endpoint)
+      expect(killed).toMatchObject({ key, attempts: 1, reason: 'not_finished' })
+      expect(killed).not.toHaveProperty('error')
+      expect(killed?.firstFailedAt).toBe(killed?.lastFailedAt)
+
+      await fail(store, key, messageFor(endpoint))
+      const taken = await store.take(key, LONG)
+      if (taken.state !== 'claimed') expect.unreachable(taken.state)
+      const { rawBody } = taken
+      await waitOnStoreClock(store, 2)
+      await store.release(key, taken.token, { reason: 'interrupted', rawBody })
+      const [last] = await store.failed(endpoint)
+      expect(last).toMatchObject({ attempts: 3, reason: 'interrupted', firstFailedAt: killed?.firstFailedAt })
+      expect(last).not.toHaveProperty('error')
+      expect(String(last?.lastFailedAt) > String(killed?.lastFailedAt)).toBe(true)
+    })
+
+    test('of 20 concurrent claims and takes of a failed delivery, one succeeds', async () => {
+      const stores = [open(), open()]
+      const [key, endpoint] = [freshKey(), freshKey()]
+      await fail(open(), key, messageFor(endpoint))
+      const results = await Promise.all(
+        Array.from({ length: 20 }, (_, i) => {
+          const store = stores[i % 2] as KeepingStore
+          return i % 3 === 0 ? store.claim(key, LONG, messageFor(endpoint)) : store.take(key, LONG)
+        }),
+      )
+      expect(results.map(({ state }) => state).sort()).toEqual([...Array<string>(19).fill('busy'), 'claimed'])
+    })
+
+    test('nothing is kept without a message: the delivery cannot be taken', async () => {
+      const store = open()
+      const [key, other, endpoint] = [freshKey(), freshKey(), freshKey()]
+      await store.release(key, await claimed(store, key, LONG), { reason: 'handler_failed', rawBody: bytes('{}') })
+      await fail(store, other, messageFor(freshKey()))
+      expect(await store.failed(endpoint)).toEqual([])
+      for (const unknown of [key, freshKey()]) {
+        expect(await store.take(unknown, LONG)).toEqual({ state: 'unknown' })
+        expect(await store.forget(unknown)).toBe(false)
+      }
+    })
+
+    test('a release without a failure keeps the message', async () => {
+      const store = open()
+      const [key, endpoint] = [freshKey(), freshKey()]
+      await store.release(key, await keep(store, key, messageFor(endpoint)))
+      expect(await store.failed(endpoint)).toMatchObject([{ key, reason: 'not_finished' }])
+    })
+
+    test('the token of an earlier claim changes nothing', async () => {
+      const store = open()
+      const [key, endpoint] = [freshKey(), freshKey()]
+      const stale = await keep(store, key, messageFor(endpoint))
+      await store.release(key, stale, { reason: 'handler_failed', rawBody: bytes('{}') })
+      const taken = await store.take(key, LONG)
+      await store.release(key, stale, { reason: 'interrupted', rawBody: bytes('{}') })
+      expect(await store.complete(key, stale, LONG)).toBe(false)
+      expect(await store.take(key, LONG)).toMatchObject({ state: 'busy' })
+      await store.release(key, (taken as { token: string }).token)
+      await store.release(key, stale, { reason: 'interrupted', rawBody: bytes('{}') })
+      expect(await store.failed(endpoint)).toMatchObject([{ attempts: 2, reason: 'not_finished' }])
+    })
+
+    test('a forgotten message is gone, and the claim of a running handler remains without it', async () => {
+      const store = open()
+      const [key, running, endpoint] = [freshKey(), freshKey(), freshKey()]
+      await fail(store, key, messageFor(endpoint))
+      const token = await keep(store, running, messageFor(endpoint))
+      for (const each of [key, running]) {
+        expect(await store.forget(each)).toBe(true)
+        expect(await store.forget(each)).toBe(false)
+      }
+      expect(await store.failed(endpoint)).toEqual([])
+      expect((await store.claim(key, LONG)).state).toBe('claimed')
+      expect((await store.claim(running, LONG)).state).toBe('busy')
+      expect(await store.extend(running, token, LONG)).toBe(true)
+      await store.release(running, token, { reason: 'handler_failed', rawBody: bytes('{}') })
+      expect(await store.failed(endpoint)).toEqual([])
+      expect((await store.claim(running, LONG)).state).toBe('claimed')
+    })
+
+    test('are listed from the oldest, in pages', async () => {
+      const store = open()
+      const endpoint = freshKey()
+      const keys = Array.from({ length: 30 }, freshKey)
+      for (const key of keys) {
+        await fail(store, key, messageFor(endpoint))
+        await waitOnStoreClock(store, 1)
+      }
+      const first = await store.failed(endpoint)
+      expect(keysOf(first)).toEqual(keys.slice(0, 25))
+      expect(keysOf(await store.failed(endpoint, first.at(-1)?.position))).toEqual(keys.slice(25))
+      expect(keysOf(await store.failed(endpoint, first[4]?.position, 3))).toEqual(keys.slice(5, 8))
+    })
+
+    test.each([
+      ['quotes and SQL', `'"; DROP TABLE campaign_deliveries; --`],
+      ['backslashes', '\\u0000 \\'],
+      ['letters of many scripts, and an emoji', 'заказ 漢 🦊'],
+      ['a line break', 'a\nb'],
+      ['nothing', ''],
+    ])('store texts with %s unchanged', async (_, text) => {
+      const store = open()
+      const endpoint = freshKey() + text
+      const key = freshKey() + text.replaceAll('\n', '')
+      await fail(store, key, messageFor(endpoint), text)
+      const [failed] = await store.failed(endpoint)
+      expect([failed?.key, failed?.error ?? '']).toEqual([key, text])
+    })
+
+    test('may have 256 KiB of any bytes', async () => {
+      const store = open()
+      const [key, endpoint] = [freshKey(), freshKey()]
+      const rawBody = Uint8Array.from({ length: 262_144 }, (_, index) => index)
+      await fail(store, key, messageFor(endpoint, rawBody))
+      const [failed] = await store.failed(endpoint)
+      expect(Buffer.compare(failed?.rawBody ?? bytes(''), rawBody)).toBe(0)
+    })
+
+    test('are kept for retainMs after the last failure, by prune() too', async () => {
+      const store = open()
+      const [key, kept, later, endpoint] = [freshKey(), freshKey(), freshKey(), freshKey()]
+      await fail(store, kept, messageFor(endpoint))
+      await fail(store, key, { ...messageFor(endpoint), retainMs: 1 })
+      await waitOnStoreClock(store, 2)
+      expect(keysOf(await store.failed(endpoint))).toEqual([kept])
+      expect(await store.take(key, LONG)).toEqual({ state: 'unknown' })
+      while ((await store.prune(1000)) === 1000);
+      expect(await store.forget(key)).toBe(false)
+      expect(keysOf(await store.failed(endpoint))).toEqual([kept])
+
+      await fail(store, key, { ...messageFor(endpoint), retainMs: 1 })
+      await waitOnStoreClock(store, 2)
+      await fail(store, later, messageFor(endpoint))
+      expect(await store.forget(key)).toBe(false)
+      expect(keysOf(await store.failed(endpoint))).toEqual([kept, later])
+    })
+
+    test('runOnce() removes the message, and a handler that fails afterwards keeps it', async () => {
+      const store = open()
+      const [key, endpoint] = [freshKey(), freshKey()]
+      const message = messageFor(endpoint)
+      const token = await keep(store, key, message, 1)
+      expect((await store.runOnce(key, () => undefined)).ran).toBe(true)
+      await waitOnStoreClock(store, 1)
+      expect(await store.failed(endpoint)).toEqual([])
+      expect(await store.take(key, LONG)).toEqual({ state: 'unknown' })
+
+      await store.release(key, token, { reason: 'handler_failed', rawBody: message.rawBody })
+      expect(await store.failed(endpoint)).toMatchObject([{ key, rawBody: message.rawBody }])
+    })
+
+    test('wrong arguments are refused', async () => {
+      const store = open()
+      for (const bad of ['', 'a\0b', 'a\ud800']) {
+        await expect(store.take(bad, LONG)).rejects.toThrow(TypeError)
+        await expect(store.forget(bad)).rejects.toThrow(TypeError)
+      }
+      await expect(store.take(freshKey(), 0)).rejects.toThrow(/^leaseMs/)
+      await expect(store.take(freshKey(), 295_001)).rejects.toThrow(ConfigurationError)
+      await expect(store.claim(freshKey(), LONG, { ...messageFor('a'), retainMs: 0 })).rejects.toThrow(/^retainMs/)
+    })
+
+    test('for any sequence of calls with three tokens, the store behaves like the model', async () => {
+      const calls = ['claim', 'take', 'extend', 'complete', 'release', 'forget'] as const
+      const step = fc.record({ call: fc.constantFrom(...calls), holder: fc.nat(2) })
+      const store = open()
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 15 }), async (steps) => {
+          const [key, endpoint] = [freshKey(), freshKey()]
+          const message = messageFor(endpoint)
+          const tokens = ['none-0', 'none-1', 'none-2']
+          let state: 'absent' | 'failed' | 'claimed' | 'done' = 'absent'
+          let [owner, isKept] = [-1, false]
+          for (const { call, holder } of steps) {
+            const token = tokens[holder] as string
+            const owns = owner === holder
+            if (call === 'claim' || call === 'take') {
+              const result = call === 'claim' ? await store.claim(key, LONG, message) : await store.take(key, LONG)
+              const free = call === 'claim' || state === 'failed' ? 'claimed' : 'unknown'
+              expect(result.state).toBe({ absent: free, failed: free, claimed: 'busy', done: 'done' }[state])
+              if (result.state !== 'claimed') continue
+              tokens[holder] = result.token
+              ;[state, owner, isKept] = ['claimed', holder, true]
+            } else if (call === 'extend') {
+              expect(await store.extend(key, token, LONG)).toBe(state === 'claimed' && owns)
+            } else if (call === 'complete') {
+              const isRecorded = state === 'absent' || state === 'failed' || owns
+              expect(await store.complete(key, token, LONG)).toBe(isRecorded)
+              if (isRecorded) [state, owner, isKept] = ['done', holder, false]
+            } else if (call === 'release') {
+              await store.release(key, token, { reason: 'handler_failed', rawBody: message.rawBody })
+              if (state === 'claimed' && owns) [state, owner] = [isKept ? 'failed' : 'absent', -1]
+            } else {
+              expect(await store.forget(key)).toBe(isKept)
+              if (state === 'failed') state = 'absent'
+              isKept = false
+            }
+            expect(keysOf(await store.failed(endpoint))).toEqual(state === 'failed' ? [key] : [])
+          }
+        }),
+        { numRuns: 60 },
+      )
+    })
   })
 }
 

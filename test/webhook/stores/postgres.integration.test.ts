@@ -12,7 +12,7 @@ import { postgres } from '../../databases/postgres.ts'
 import { skipsWithout } from '../../support/skips-without.ts'
 import { observedReceiver } from '../receiver/observed-receiver.ts'
 import { activity, deliveryOf } from '../signed-message.ts'
-import { durationContract, storeContract } from './contract.ts'
+import { durationContract, failedContract, storeContract } from './contract.ts'
 import { expectOutageHandled } from './outage.ts'
 import { runOnceContract } from './run-once.ts'
 import { claimed, freshKey, waitOnStoreClock } from './store-clock.ts'
@@ -46,6 +46,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
 
   describe('with a pool of pg', () => {
     storeContract(() => postgresStore(pool, { table }))
+    failedContract(() => postgresStore(pool, { table }))
     durationContract(() => postgresStore(pool, { table }))
 
     describe('runOnce', () => {
@@ -168,6 +169,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
 
   describe('with the sql of postgres', () => {
     storeContract(() => postgresStore(sql, { table }))
+    failedContract(() => postgresStore(sql, { table }))
     durationContract(() => postgresStore(sql, { table }))
 
     describe('runOnce', () => {

@@ -14,7 +14,7 @@ import { betterSqlite3Missing, openBetterSqlite3, sqliteFolder } from '../../dat
 import { skipsOnThisNode } from '../../support/skips-without.ts'
 import { observedReceiver } from '../receiver/observed-receiver.ts'
 import { activity, deliveryOf } from '../signed-message.ts'
-import { durationContract, storeContract } from './contract.ts'
+import { durationContract, failedContract, storeContract } from './contract.ts'
 import { claimed, freshKey, waitOnStoreClock } from './store-clock.ts'
 
 const folder = sqliteFolder()
@@ -69,6 +69,7 @@ describe('sqliteStore over a path', () => {
   })
 
   storeContract(open)
+  failedContract(open)
   durationContract(open)
   runOnceContract(open, () => path)
 })
@@ -93,6 +94,7 @@ describe.each(Object.entries(clients))('sqliteStore over %s', (name, { open, mis
       sqliteStore(databases[opened++ % databases.length] as SqliteDatabase, options)
 
     storeContract(() => openStore())
+    failedContract(() => openStore())
     if (isWhole) durationContract(() => openStore())
     runOnceContract(openStore, () => path)
 
