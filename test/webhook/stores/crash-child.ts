@@ -34,6 +34,7 @@ const receiver = createWebhookReceiver({
   secret: task.secret,
   store,
   leaseMs: task.leaseMs,
+  keepFailed: task.keepFailed,
   deadlineMs: 60_000,
   async handle(_event, { key }) {
     if (task.haltAt === 'handling') await halt('handling')

@@ -18,6 +18,8 @@ export interface CrashTask {
   secret: string
   body: string
   leaseMs: number
+  /** Whether the receivers keep failed messages. */
+  keepFailed?: boolean
   haltAt?: 'handling' | 'applying' | 'applied'
 }
 

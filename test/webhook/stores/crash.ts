@@ -96,6 +96,7 @@ export function crashContract(
       secret: randomUUID(),
       body: JSON.stringify(activity()),
       leaseMs: LEASE_MS,
+      keepFailed: exactlyOnce,
       haltAt,
     }
     const local = await openCrashStore(task)
@@ -105,6 +106,7 @@ export function crashContract(
       endpoint: task.endpoint,
       secret: task.secret,
       store: local.store,
+      keepFailed: exactlyOnce,
       handle: (_event, { key }) => local.apply(key, async () => undefined),
       onError: (error) => errors.push(error),
     })
@@ -115,6 +117,7 @@ export function crashContract(
     const attempt = () => send(receiver, task)
     return {
       process,
+      receiver,
       attempt,
       /** Retries as the service does, until the lease of the other process expires. */
       async attemptUntilHandled(): Promise<void> {
@@ -204,6 +207,20 @@ export function crashContract(
   // A transaction of SQLite blocks its process, so nothing can resume it.
   const resumes = client !== 'sqlite'
   describe.concurrent('with runOnce', () => {
+    test('a process killed in its handler leaves its message, and of two replays one handles it', async (context) => {
+      const { process, receiver, timesApplied } = await startHalted('handling', context)
+      const listed = () => Array.fromAsync(receiver.failed({ olderThanMs: 0 }))
+      await process.kill()
+      expect(await listed()).toEqual([])
+      await expect.poll(listed, { timeout: 60_000 }).toMatchObject([{ reason: 'not_finished', attempts: 1 }])
+      const [{ key } = { key: '' }] = await listed()
+      const outcomes = await Promise.all([receiver.replay(key), receiver.replay(key)])
+      expect(outcomes.sort()[1]).toBe('handled')
+      expect(['busy', 'duplicate']).toContain(outcomes[0])
+      expect(await timesApplied()).toBe(1)
+      expect(await listed()).toEqual([])
+    })
+
     test('a process killed before the commit writes nothing, and does not block the key', async (context) => {
       const { process, attemptUntilHandled, timesApplied } = await startHalted('applying', context)
       await process.kill()

@@ -27,6 +27,17 @@ describe('claim, when the delivery is released between INSERT and SELECT', () =>
   })
 })
 
+test('a claim without space for its message is made without the message', async () => {
+  const full = Object.assign(new Error('could not extend file'), { code: '53100' })
+  const pool = fakePool((text) => {
+    if (text.includes('decode(')) throw full
+    return [{}]
+  })
+  const message = { endpoint: 'campaign', rawBody: new Uint8Array(1), retainMs: 1000 }
+  const claim = await postgresStore(pool).claim('key', 1000, message)
+  expect(claim).toEqual({ state: 'claimed', token: expect.any(String), notKept: full })
+})
+
 describe('the check that the transaction is still open', () => {
   const runOnce = (readRows: () => unknown[]): Promise<unknown> =>
     postgresStore(fakePool((text) => (text.includes('xmin') ? readRows() : [{}]))).runOnce('key', () => 1)

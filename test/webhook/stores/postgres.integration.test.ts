@@ -442,7 +442,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
     await expect.poll(async () => (await store.claim(key, 290_000)).state).toBe('claimed')
   })
 
-  test('a database in LATIN1 or SQL_ASCII stores keys with any characters', async () => {
+  test('a database in LATIN1 or SQL_ASCII stores keys and failed messages with any characters', async () => {
     for (const encoding of ['LATIN1', 'SQL_ASCII']) {
       const name = `encoding_${randomUUID().replaceAll('-', '')}`
       await pool.query(`CREATE DATABASE ${name} ENCODING '${encoding}' LOCALE 'C' TEMPLATE template0`)
@@ -460,6 +460,17 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
           expect(await store.complete(key, token, 60_000)).toBe(true)
         }
         for (const key of keys) expect((await store.runOnce(key, () => 1)).ran).toBe(false)
+        const { receiver } = observedReceiver({
+          endpoint: 'заказ 🦊',
+          store,
+          keepFailed: true,
+          handle() {
+            throw new Error('漢')
+          },
+        })
+        await receiver.fetch(deliveryOf(activity({ id: 'ä 🦊' })))
+        const failed = await Array.fromAsync(receiver.failed({ olderThanMs: 0 }))
+        expect(failed).toMatchObject([{ key: '["заказ 🦊","ä 🦊"]', id: 'ä 🦊', error: 'Error: 漢' }])
       } finally {
         await own.end()
         await pool.query(`DROP DATABASE ${name} WITH (FORCE)`)
@@ -478,6 +489,37 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
     await postgresStore(pool, { table }).runOnce(key, () => 1)
     const days = 'round(extract(epoch FROM expires_at - clock_timestamp()) / 86400)::int AS days'
     expect(await observe(`SELECT ${days} FROM ${table} WHERE key = $1`, key)).toEqual([{ days: 365 }])
+  })
+
+  test('keepFailed needs no further statement for a message that is handled at the first attempt', async () => {
+    const counts: number[] = []
+    for (const keepFailed of [false, true]) {
+      let count = 0
+      const counting: PgPool = {
+        query: (text, values) => pool.query(text, values),
+        connect(callback) {
+          pool.connect((error, client, release) => {
+            const query = (text: string, values?: unknown[]) => {
+              count += 1
+              return (client as PoolClient).query(text, values)
+            }
+            callback(error, { query }, release)
+          })
+        },
+      }
+      const store = postgresStore(counting, { table })
+      const { receiver } = observedReceiver({
+        store,
+        keepFailed,
+        handle: (_event, { key }) => store.runOnce(key, (tx) => tx.query('SELECT 1')),
+      })
+      await receiver.fetch(deliveryOf(activity()))
+      count = 0
+      expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(200)
+      counts.push(count)
+    }
+    // A claim, BEGIN, the key, the function's query, the check, COMMIT, and the completion.
+    expect(counts).toEqual([7, 7])
   })
 
   test('both clients see the same deliveries and keys', async () => {
@@ -615,6 +657,74 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
         await client.query('ROLLBACK')
         client.release()
       }
+    })
+
+    describe('of version 0.3', () => {
+      let older: string
+      beforeAll(async () => {
+        older = `${schema}."Older"`
+        await pool.query(`CREATE TABLE ${older} (
+          purpose text NOT NULL CHECK (purpose IN ('delivery', 'run_once')), key_hash bytea NOT NULL, key text NOT NULL,
+          state text NOT NULL CHECK (state IN ('claimed', 'done')), token text, expires_at timestamptz NOT NULL,
+          PRIMARY KEY (purpose, key_hash))`)
+      })
+      const open = () => postgresStore(pool, { table: `${schema}.Older` })
+
+      test('goes on working without keepFailed', async () => {
+        const store = open()
+        const key = freshKey()
+        await store.release(key, await claimed(store, key, 60_000), {
+          reason: 'interrupted',
+          rawBody: new Uint8Array(),
+        })
+        const token = await claimed(store, key, 60_000)
+        expect((await store.runOnce(key, () => 1)).ran).toBe(true)
+        expect(await store.complete(key, token, 60_000)).toBe(true)
+        await store.complete(freshKey(), 'token', 1)
+        await waitOnStoreClock(store, 1)
+        expect(await store.prune()).toBeGreaterThanOrEqual(1)
+      })
+
+      test('is left with a warning by a session that does not own it', async () => {
+        const role = `role_${randomUUID().slice(0, 8)}`
+        const client = await pool.connect()
+        const notices: (string | undefined)[] = []
+        client.on('notice', ({ message }) => notices.push(message))
+        try {
+          await client.query('BEGIN')
+          await client.query(`CREATE ROLE ${role}`)
+          await client.query(`GRANT USAGE ON SCHEMA ${schema} TO ${role}`)
+          await client.query(`SET LOCAL ROLE ${role}`)
+          await client.query(postgresSchema(`${schema}.Older`))
+        } finally {
+          await client.query('ROLLBACK')
+          client.release()
+        }
+        expect(notices).toEqual([expect.stringMatching(/^campaign-client: only the owner of .* can run: ALTER TABLE /)])
+      })
+
+      test('with keepFailed causes 503 and an error with the statement to run; the schema adds the columns, too', async () => {
+        const { receiver, errors, handled } = observedReceiver({ store: open(), keepFailed: true })
+        expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(503)
+        const [{ error, context } = { error: undefined, context: undefined }] = errors
+        expect(error).toBeInstanceOf(ConfigurationError)
+        expect(context).toMatchObject({ stage: 'claim' })
+        const [, statement = ''] = /Run: (ALTER TABLE [^()]*)/.exec(String(error)) ?? []
+        const client = await pool.connect()
+        try {
+          await client.query('BEGIN')
+          await client.query(statement)
+          const columns = `SELECT attname, atttypid FROM pg_attribute WHERE attnum > 0 AND attrelid = $1::regclass ORDER BY 1`
+          const altered = (await client.query(columns, [older])).rows
+          expect(altered).toEqual((await client.query(columns, [table])).rows)
+        } finally {
+          await client.query('ROLLBACK')
+          client.release()
+        }
+        await pool.query(postgresSchema(`${schema}.Older`))
+        expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(200)
+        expect(handled).toHaveLength(1)
+      })
     })
 
     test('supports the search path, mixed case and reserved words', async () => {
