@@ -15,8 +15,8 @@ const GROUPS = {
     'recipes/next calls-in-other-languages',
   Award: 'bulk-awards award-ledger award-jobs recipes/award-outbox command/award command/ledger award-day',
   Receive:
-    'webhooks webhook-frameworks webhook-events webhook-stores webhook-receiver recipes/queue missed-events ' +
-    'recipes/leaderboard-mirror webhooks-in-other-languages webhooks-on-your-machine command/webhook',
+    'webhooks webhook-frameworks webhook-events webhook-stores webhook-receiver failed-messages recipes/queue ' +
+    'missed-events recipes/leaderboard-mirror webhooks-in-other-languages webhooks-on-your-machine command/webhook',
   Test: 'testing testing-webhooks seeds console local-service command/dev check',
   Operate:
     'before-production recipes/metrics recipes/logs recipes/traces recipes/client-certificates-and-proxies ' +

@@ -13,6 +13,7 @@ const pathOf = compiled(
   'examples/token-from-vault.ts',
   'examples/tracing-opentelemetry.ts',
   'examples/typed-metadata.ts',
+  'examples/webhook-replay.ts',
 )
 
 /** Runs an example and returns its output. */
@@ -96,6 +97,16 @@ test.concurrent('rotate-webhook-secret: accepts all messages', async () => {
     '3. After ten minutes all retries have ended. Remove the old one',
     '  action_completed, signed with the current secret',
     '4 messages, 0 lost',
+  ])
+})
+
+test.concurrent('webhook-replay: handles every message once', async () => {
+  expect((await run('webhook-replay')).trim().split('\n')).toEqual([
+    'ten minutes with the bug: 4 undelivered, 6 pending, 0 handled',
+    'seven minutes after the fix: 4 undelivered, 0 pending, 13 handled',
+    'first replay: { handled: 4 }',
+    'second replay: {}',
+    '17 messages, 17 handled, each once: true',
   ])
 })
 

@@ -2,6 +2,7 @@ import { CampaignError } from 'campaign-client'
 import {
   DiscardEvent,
   parseWebhook,
+  parseWebhookBody,
   safeParseWebhook,
   verifyWebhook,
   WebhookError,
@@ -116,6 +117,28 @@ describe('a field named __proto__ is harmless', () => {
   test('a value __proto__ is kept', () => {
     const message = { id: '__proto__', note: 'say "__proto__"', list: ['__proto__', '\\u005f_proto__'], prototype: 1 }
     expect(parse(message).payload).toEqual(message)
+  })
+})
+
+describe('parseWebhookBody', () => {
+  test.each([activity(), { id: 'm', scope: 'user_login' }, activity({ user: null, xp_mul: '1' })])(
+    'returns the event of parseWebhook, and needs no signature: %j',
+    (message) => {
+      const body = JSON.stringify(message)
+      const bytes = new TextEncoder().encode(body)
+      for (const rawBody of [body, bytes, bytes.buffer]) expect(parseWebhookBody(rawBody)).toEqual(parse(message))
+    },
+  )
+
+  test.each<[WebhookErrorCode, unknown]>([
+    ['body_not_raw', { id: 'x' }],
+    ['body_not_raw', undefined],
+    ['invalid_utf8', new Uint8Array([0xff])],
+    ['invalid_json', '{'],
+    ['missing_id', '{}'],
+  ])('throws a WebhookError with the code %s', (code, rawBody) => {
+    expect(() => parseWebhookBody(rawBody as string)).toThrow(WebhookError)
+    expect(() => parseWebhookBody(rawBody as string)).toThrow(expect.objectContaining({ code }))
   })
 })
 

@@ -3,7 +3,6 @@ import { ConfigurationError } from 'campaign-client'
 import {
   DiscardEvent,
   memoryStore,
-  type WebhookFailedMessage,
   type WebhookHandlerContext,
   type WebhookReceiver,
   type WebhookReceiverOptions,
@@ -11,7 +10,7 @@ import {
 import { type SqliteDatabase, sqliteSchema, sqliteStore } from 'campaign-client/webhook/sqlite'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { activity, deliveryOf, SECRET } from '../signed-message.ts'
-import { deferred, observedReceiver, recordingStore } from './observed-receiver.ts'
+import { deferred, failedMessages, observedReceiver, recordingStore } from './observed-receiver.ts'
 
 function openDatabase(schema = sqliteSchema()): DatabaseSync {
   const database = new DatabaseSync(':memory:')
@@ -40,10 +39,6 @@ const bug = (): never => {
 const statusOf = async (receiver: WebhookReceiver, message: unknown): Promise<number> =>
   (await receiver.fetch(deliveryOf(message))).status
 
-async function failedOf(receiver: WebhookReceiver, olderThanMs = 0): Promise<WebhookFailedMessage[]> {
-  return await Array.fromAsync(receiver.failed({ olderThanMs }))
-}
-
 const keyOf = (id: string): string => JSON.stringify(['campaign', id])
 
 describe('a message whose handler fails', () => {
@@ -58,7 +53,7 @@ describe('a message whose handler fails', () => {
     })
     const message = activity({ id: 'm-1' })
     for (let attempt = 0; attempt < 5; attempt++) expect(await statusOf(receiver, message)).toBe(500)
-    const [failed, ...others] = await failedOf(receiver)
+    const [failed, ...others] = await failedMessages(receiver)
     expect(others).toEqual([])
     expect(failed).toEqual({
       key: keyOf('m-1'),
@@ -84,7 +79,7 @@ describe('a message whose handler fails', () => {
 
     expect(await receiver.replay(keyOf('m-1'))).toBe('duplicate')
     expect(await statusOf(receiver, message)).toBe(200)
-    expect(await failedOf(receiver)).toEqual([])
+    expect(await failedMessages(receiver)).toEqual([])
     expect(handled).toHaveLength(7)
   })
 
@@ -92,11 +87,11 @@ describe('a message whose handler fails', () => {
     const { receiver, database } = keepingReceiver({ handle: bug })
     for (const id of ['a', 'b']) await statusOf(receiver, activity({ id }))
     database.exec('UPDATE campaign_deliveries SET expires_at = expires_at - 300000')
-    expect(await Array.fromAsync(receiver.failed())).toEqual([])
+    expect(await failedMessages(receiver, {})).toEqual([])
     database.exec(`UPDATE campaign_deliveries SET expires_at = expires_at - 100000 WHERE key = '${keyOf('b')}'`)
-    expect(await Array.fromAsync(receiver.failed())).toMatchObject([{ id: 'b' }])
-    expect((await failedOf(receiver, 300_000)).map(({ id }) => id)).toEqual(['b', 'a'])
-    expect((await failedOf(receiver, 500_000)).map(({ id }) => id)).toEqual([])
+    expect(await failedMessages(receiver, {})).toMatchObject([{ id: 'b' }])
+    expect((await failedMessages(receiver, { olderThanMs: 300_000 })).map(({ id }) => id)).toEqual(['b', 'a'])
+    expect((await failedMessages(receiver, { olderThanMs: 500_000 })).map(({ id }) => id)).toEqual([])
   })
 
   test('is discarded by a replay whose handler throws DiscardEvent', async () => {
@@ -117,12 +112,12 @@ describe('a message whose handler fails', () => {
     const other = keepingReceiver({ endpoint: 'other' }, database)
     const ids = ['m-1', 'x'.repeat(600)]
     for (const id of ids) await statusOf(receiver, activity({ id }))
-    expect(await failedOf(other.receiver)).toEqual([])
-    for (const { key } of await failedOf(receiver)) expect(await other.receiver.replay(key)).toBe('unknown')
+    expect(await failedMessages(other.receiver)).toEqual([])
+    for (const { key } of await failedMessages(receiver)) expect(await other.receiver.replay(key)).toBe('unknown')
     for (const key of [keyOf('m-2'), '', 'a\0b']) expect(await receiver.replay(key)).toBe('unknown')
     expect(await other.receiver.forget(keyOf('m-1'))).toBe(false)
     expect(other.handled).toEqual([])
-    expect((await failedOf(receiver)).map(({ id }) => id).sort()).toEqual(ids)
+    expect((await failedMessages(receiver)).map(({ id }) => id).sort()).toEqual(ids)
   })
 
   test.each([
@@ -134,7 +129,7 @@ describe('a message whose handler fails', () => {
     let isMended = false
     const { receiver, handled } = keepingReceiver({ handle: () => isMended || bug() })
     expect(await statusOf(receiver, activity({ id }))).toBe(500)
-    const [failed] = await failedOf(receiver)
+    const [failed] = await failedMessages(receiver)
     expect(failed?.id).toBe(id)
     isMended = true
     expect(await receiver.replay(failed?.key ?? '')).toBe('handled')
@@ -158,7 +153,7 @@ describe('a message whose handler fails', () => {
       },
     })
     expect(await statusOf(receiver, activity())).toBe(500)
-    expect(await failedOf(receiver)).toMatchObject([{ reason: 'handler_failed', error: description }])
+    expect(await failedMessages(receiver)).toMatchObject([{ reason: 'handler_failed', error: description }])
   })
 
   test('is kept if it has the maximum size', async () => {
@@ -166,7 +161,7 @@ describe('a message whose handler fails', () => {
     const message = activity({ note: '' })
     const note = '漢'.repeat(Math.floor((262_144 - Buffer.byteLength(JSON.stringify(message))) / 3))
     expect(await statusOf(receiver, { ...message, note })).toBe(500)
-    const [failed] = await failedOf(receiver)
+    const [failed] = await failedMessages(receiver)
     expect(JSON.parse(new TextDecoder().decode(failed?.rawBody))).toEqual({ ...message, note })
   })
 
@@ -180,7 +175,7 @@ describe('a message whose handler fails', () => {
     handled.length = 0
     for await (const { key } of receiver.failed({ olderThanMs: 0 })) expect(await receiver.replay(key)).toBe('handled')
     expect(handled.map(({ id }) => id).sort()).toEqual(ids.sort())
-    expect(await failedOf(receiver)).toEqual([])
+    expect(await failedMessages(receiver)).toEqual([])
   })
 
   test('that fails again in a replay is not listed twice', async () => {
@@ -204,7 +199,7 @@ describe('a message whose handler fails', () => {
     expect(await receiver.forget(keyOf('m-1'))).toBe(true)
     expect(await receiver.forget(keyOf('m-1'))).toBe(false)
     expect(await receiver.replay(keyOf('m-1'))).toBe('unknown')
-    expect(await failedOf(receiver)).toEqual([])
+    expect(await failedMessages(receiver)).toEqual([])
     isMended = true
     expect(await statusOf(receiver, message)).toBe(200)
   })
@@ -215,9 +210,9 @@ describe('a message whose handler fails', () => {
     for (const id of ['a', 'b']) await statusOf(receiver, activity({ id }))
     await statusOf(month.receiver, activity({ id: 'c' }))
     database.exec(`UPDATE campaign_deliveries SET expires_at = expires_at - 86400000 WHERE key <> '${keyOf('a')}'`)
-    expect((await failedOf(receiver)).map(({ id }) => id)).toEqual(['c', 'a'])
+    expect((await failedMessages(receiver)).map(({ id }) => id)).toEqual(['c', 'a'])
     database.exec('UPDATE campaign_deliveries SET expires_at = expires_at - 2592000000')
-    expect(await failedOf(receiver)).toEqual([])
+    expect(await failedMessages(receiver)).toEqual([])
     expect(await sqliteStore(database).prune()).toBe(3)
   })
 })
@@ -233,7 +228,7 @@ describe('a replay', () => {
     const replays = [receiver.replay(keyOf('m-1')), receiver.replay(keyOf('m-1'))]
     expect(await Promise.race(replays)).toBe('busy')
     expect(await statusOf(receiver, message)).toBe(503)
-    expect(await failedOf(receiver)).toEqual([])
+    expect(await failedMessages(receiver)).toEqual([])
     expect(handled).toHaveLength(2)
     running.resolve()
     expect((await Promise.all(replays)).sort()).toEqual(['busy', 'handled'])
@@ -280,7 +275,7 @@ describe('a replay', () => {
     await vi.advanceTimersByTimeAsync(1)
     expect(await replay).toBe('failed')
     expect(errors.at(-1)?.error).toMatchObject({ code: 'run_time_exceeded' })
-    expect(await failedOf(receiver)).toMatchObject([
+    expect(await failedMessages(receiver)).toMatchObject([
       { reason: 'interrupted', error: expect.stringContaining('LeaseError') },
     ])
   })
@@ -304,11 +299,13 @@ describe('a replay', () => {
     await running.promise
     controller.abort(reason)
     await expect(replay).rejects.toBe(reason)
-    expect(await failedOf(receiver)).toMatchObject([{ attempts: 2, reason: 'interrupted', error: String(reason) }])
+    expect(await failedMessages(receiver)).toMatchObject([
+      { attempts: 2, reason: 'interrupted', error: String(reason) },
+    ])
     expect(errors).toHaveLength(1)
 
     await expect(receiver.replay(keyOf('m-1'), { signal: controller.signal })).rejects.toBe(reason)
-    expect(await failedOf(receiver)).toMatchObject([{ attempts: 2 }])
+    expect(await failedMessages(receiver)).toMatchObject([{ attempts: 2 }])
   })
 
   test('that is aborted keeps its claim while the handler ignores its signal', async () => {
@@ -358,7 +355,7 @@ describe('close()', () => {
     await running.promise
     await receiver.close({ timeoutMs: 0 })
     expect(await replay).toBe('failed')
-    expect(await failedOf(receiver)).toMatchObject([{ id: 'm-1', reason: 'interrupted' }])
+    expect(await failedMessages(receiver)).toMatchObject([{ id: 'm-1', reason: 'interrupted' }])
     await expect(receiver.replay(keyOf('m-1'))).rejects.toThrow(ConfigurationError)
     expect(await receiver.forget(keyOf('m-1'))).toBe(true)
   })
@@ -369,7 +366,7 @@ describe('close()', () => {
     await expect.poll(() => handled.length).toBe(1)
     await receiver.close({ timeoutMs: 0 })
     expect(await attempt).toBe(503)
-    expect(await failedOf(receiver)).toMatchObject([{ id: 'm-1', reason: 'interrupted' }])
+    expect(await failedMessages(receiver)).toMatchObject([{ id: 'm-1', reason: 'interrupted' }])
   })
 })
 
@@ -380,7 +377,7 @@ describe("with unexpectedShape: 'retry'", () => {
     const { receiver, database, handled, rejections } = keepingReceiver({ unexpectedShape: 'retry' })
     for (const attempts of [1, 2]) {
       expect(await statusOf(receiver, message)).toBe(500)
-      expect(await failedOf(receiver)).toMatchObject([
+      expect(await failedMessages(receiver)).toMatchObject([
         {
           id: 'm-1',
           kind: 'unknown',
@@ -424,7 +421,7 @@ describe('keepFailed', () => {
   test('is off by default: then nothing is kept, and the methods need a store that keeps messages', async () => {
     const { receiver } = keepingReceiver({ keepFailed: undefined, handle: bug })
     await statusOf(receiver, activity())
-    expect(await failedOf(receiver)).toEqual([])
+    expect(await failedMessages(receiver)).toEqual([])
     const { receiver: other } = observedReceiver()
     expect(() => other.failed()).toThrow(ConfigurationError)
     await expect(other.replay(keyOf('m-1'))).rejects.toThrow(ConfigurationError)
@@ -502,7 +499,7 @@ describe('keepFailed', () => {
   })
 })
 
-describe('a table of version 0.3', () => {
+describe('a table of an earlier version', () => {
   const OLDER = `CREATE TABLE campaign_deliveries (
       purpose TEXT NOT NULL CHECK (purpose IN ('delivery', 'run_once')), key TEXT NOT NULL,
       state TEXT NOT NULL CHECK (state IN ('claimed', 'done')), token TEXT, expires_at INTEGER NOT NULL,
@@ -534,7 +531,7 @@ describe('a table of version 0.3', () => {
     expect(await statusOf(receiver, activity())).toBe(503)
     expect(errors).toMatchObject([{ error: expect.any(ConfigurationError), context: { stage: 'claim' } }])
     const [, statement = ''] = /Run: (.*;)/.exec(String(errors[0]?.error)) ?? []
-    await expect(failedOf(receiver)).rejects.toThrow(ConfigurationError)
+    await expect(failedMessages(receiver)).rejects.toThrow(ConfigurationError)
     database.exec(statement)
     expect(await statusOf(receiver, activity())).toBe(200)
     expect(handled).toHaveLength(1)

@@ -3,6 +3,8 @@ import {
   type DeliveryStore,
   type WebhookErrorContext,
   type WebhookEvent,
+  type WebhookFailedMessage,
+  type WebhookFailedOptions,
   type WebhookReceiver,
   type WebhookReceiverOptions,
   type WebhookRejection,
@@ -35,6 +37,16 @@ export function observedReceiver(options: Partial<WebhookReceiverOptions> = {}):
     },
   })
   return { receiver, handled, rejections, errors }
+}
+
+/** Returns the failed messages of a receiver, by default also those that the service has not given up. */
+export async function failedMessages(
+  receiver: WebhookReceiver,
+  options: WebhookFailedOptions = { olderThanMs: 0 },
+): Promise<WebhookFailedMessage[]> {
+  const messages: WebhookFailedMessage[] = []
+  for await (const message of receiver.failed(options)) messages.push(message)
+  return messages
 }
 
 /** A promise that the test settles. */

@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { createWebhookReceiver, signWebhook, type WebhookReceiver } from 'campaign-client/webhook'
 import { describe, expect, type TestContext, test } from 'vitest'
 import { compiled } from '../../support/compiled.ts'
+import { failedMessages } from '../receiver/observed-receiver.ts'
 import { activity } from '../signed-message.ts'
 import { type CrashClient, type CrashTask, openCrashStore } from './crash-store.ts'
 
@@ -209,7 +210,7 @@ export function crashContract(
   describe.concurrent('with runOnce', () => {
     test('a process killed in its handler leaves its message, and of two replays one handles it', async (context) => {
       const { process, receiver, timesApplied } = await startHalted('handling', context)
-      const listed = () => Array.fromAsync(receiver.failed({ olderThanMs: 0 }))
+      const listed = () => failedMessages(receiver)
       await process.kill()
       expect(await listed()).toEqual([])
       await expect.poll(listed, { timeout: 60_000 }).toMatchObject([{ reason: 'not_finished', attempts: 1 }])
