@@ -1,6 +1,14 @@
 /** The store or database package of a receiver. `bare` is a handler without a store. */
 export type ReceiverKind = 'bare' | 'memory' | 'redis' | 'ioredis' | 'pg' | 'postgres' | 'sqlite'
 
+/** How a receiver is created. */
+export interface ReceiverOptions {
+  readonly kind: ReceiverKind
+  /** The URL or the path of its store. */
+  readonly url?: string | undefined
+  readonly keepFailed?: boolean
+}
+
 /** The resources that a receiver has used since its start. */
 export interface ReceiverUse {
   /** CPU time, in microseconds. */

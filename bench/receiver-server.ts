@@ -1,5 +1,5 @@
 /**
- * Child process: a webhook receiver. Arguments: its kind and the URL of its store. Sends its port to the parent, and its
+ * Child process: a webhook receiver. Argument: a `ReceiverOptions` as JSON. Sends its port to the parent, and its
  * resource use in response to every message.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
@@ -14,7 +14,13 @@ import { Pool } from 'pg'
 import connect from 'postgres'
 import { createClient } from 'redis'
 import { cpuTime } from './harness.ts'
-import { type ReceiverKind, type ReceiverQuestion, type ReceiverUse, SECRET } from './receiver-kinds.ts'
+import {
+  type ReceiverKind,
+  type ReceiverOptions,
+  type ReceiverQuestion,
+  type ReceiverUse,
+  SECRET,
+} from './receiver-kinds.ts'
 
 const TABLE = 'campaign_bench'
 
@@ -58,20 +64,20 @@ const bare: RequestListener = (request, response) => {
   })
 }
 
-async function listener(kind: ReceiverKind, url: string): Promise<RequestListener> {
+async function listener({ kind, url = '', keepFailed }: ReceiverOptions): Promise<RequestListener> {
   if (kind === 'bare') return bare
   return createWebhookReceiver({
     endpoint: 'bench',
     secret: SECRET,
     store: await stores[kind](url),
+    keepFailed,
     async handle() {
       handled += 1
     },
   }).node
 }
 
-const [, , kind, url = ''] = process.argv
-const server = createServer(await listener(kind as ReceiverKind, url))
+const server = createServer(await listener(JSON.parse(`${process.argv[2]}`)))
 server.keepAliveTimeout = 120_000
 server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port))
 process.on('message', (question: ReceiverQuestion) => {

@@ -8,7 +8,13 @@ import { signWebhook } from 'campaign-client/webhook'
 import { type Group, OURS, ratios, type Subject } from './harness.ts'
 import { inParallel } from './in-parallel.ts'
 import { PlainConnection } from './plain-connection.ts'
-import { type ReceiverKind, type ReceiverQuestion, type ReceiverUse, SECRET } from './receiver-kinds.ts'
+import {
+  type ReceiverKind,
+  type ReceiverOptions,
+  type ReceiverQuestion,
+  type ReceiverUse,
+  SECRET,
+} from './receiver-kinds.ts'
 import { stayAwake } from './stay-awake.ts'
 
 const AT_ONCE = 64
@@ -36,7 +42,7 @@ const NAMES: Readonly<Record<ReceiverKind, string>> = {
 export default async function (): Promise<Subject> {
   const folder = await mkdtemp(join(tmpdir(), 'campaign-bench-'))
   const stores = kinds(join(folder, 'deliveries.db'))
-  const receivers = await Promise.all(stores.map(({ kind, url }) => Receiver.start(kind, url)))
+  const receivers = await Promise.all(stores.map(Receiver.start))
   const batches = new Map<Receiver, Batch[]>(receivers.map((receiver) => [receiver, []]))
   for (let round = -WARM_UP; round < ROUNDS; round++) {
     for (const receiver of round % 2 === 0 ? receivers : receivers.toReversed()) {
@@ -90,7 +96,7 @@ export default async function (): Promise<Subject> {
   }
 }
 
-function kinds(sqlitePath: string): { kind: ReceiverKind; url?: string | undefined }[] {
+function kinds(sqlitePath: string): ReceiverOptions[] {
   const { redis, postgres } = SERVICES
   return [
     { kind: 'bare' },
@@ -105,9 +111,12 @@ function kinds(sqlitePath: string): { kind: ReceiverKind; url?: string | undefin
       ? [
           { kind: 'pg' as const, url: postgres },
           { kind: 'postgres' as const, url: postgres },
+          { kind: 'pg' as const, url: postgres, keepFailed: true },
+          { kind: 'postgres' as const, url: postgres, keepFailed: true },
         ]
       : []),
     { kind: 'sqlite', url: sqlitePath },
+    { kind: 'sqlite', url: `${sqlitePath}-kept`, keepFailed: true },
   ]
 }
 
@@ -139,25 +148,25 @@ class Receiver {
   readonly #hasDatabase: boolean
 
   private constructor(
-    kind: ReceiverKind,
+    { kind, keepFailed }: ReceiverOptions,
     child: ChildProcess,
     connections: readonly PlainConnection[],
     hasDatabase: boolean,
   ) {
-    this.name = NAMES[kind]
+    this.name = `${NAMES[kind]}${keepFailed ? ', keepFailed' : ''}`
     this.batch = kind === 'sqlite' ? SQLITE_BATCH : BATCH
     this.#child = child
     this.#connections = connections
     this.#hasDatabase = hasDatabase
   }
 
-  static async start(kind: ReceiverKind, url = ''): Promise<Receiver> {
-    const child = fork(fileURLToPath(new URL('./receiver-server.mjs', import.meta.url)), [kind, url], {
+  static async start(options: ReceiverOptions): Promise<Receiver> {
+    const child = fork(fileURLToPath(new URL('./receiver-server.mjs', import.meta.url)), [JSON.stringify(options)], {
       execArgv: ['--expose-gc', '--no-flush-bytecode'],
     })
     const [port] = await once(child, 'message')
     const connections = await Promise.all(Array.from({ length: AT_ONCE }, () => PlainConnection.open(port)))
-    return new Receiver(kind, child, connections, url !== '')
+    return new Receiver(options, child, connections, options.url !== undefined)
   }
 
   async take(count: number): Promise<Batch> {
