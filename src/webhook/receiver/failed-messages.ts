@@ -84,6 +84,7 @@ export async function* listFailed(
   /** A message may fail again within the first millisecond of the list. */
   const listed = new Set<string>()
   while (true) {
+    const listedBefore = listed.size
     const page = await store.failed(settings.endpoint, after)
     for (const { ageMs, position, ...failed } of page) {
       const lastFailedAt = Date.parse(failed.lastFailedAt)
@@ -95,6 +96,6 @@ export async function* listFailed(
       const { id, kind } = parseWebhookBody(failed.rawBody)
       yield { ...failed, id, kind }
     }
-    if (page.length === 0) return
+    if (listed.size === listedBefore) return
   }
 }

@@ -488,6 +488,8 @@ function deliveryStatements(tableName: string, runOnceRetainMs: number, hasMessa
   const isFailed = "record.state = 'claimed' AND record.message IS NOT NULL"
   const isKept = `${isFailed}
         AND record.expires_at + record.keep_ms * interval '1 millisecond' > clock_timestamp()`
+  // PostgreSQL does not use an index for `clock_timestamp()`, because it is volatile.
+  const hasEnded = 'expires_at <= statement_timestamp()'
   const remaining = 'greatest(ceil(extract(epoch FROM expires_at - clock_timestamp()) * 1000), 0)::text AS remaining'
   const iso = (time: string) => `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US')`
   const isOpen = `${runOnceKey} AND xmin::text::bigint = txid_current() % 4294967296`
@@ -531,14 +533,19 @@ function deliveryStatements(tableName: string, runOnceRetainMs: number, hasMessa
     // The lease of another claim may have ended since `take`.
     notTaken: `SELECT ${isOurs}, state, ${remaining}
       FROM ${table} AS record WHERE ${delivery} AND (${isKept} OR ${isCurrent('record')})`,
+    // The subquery limits the rows before their messages are read and encoded.
     failed: `SELECT key, encode(message, 'base64') AS body, attempts::text AS attempts,
         coalesce(failure_reason, 'not_finished') AS reason, failure_error,
         ${iso('coalesce(first_failed_at, expires_at)')} AS first_failed_at, ${iso('expires_at')} AS last_failed_at,
-        ceil(extract(epoch FROM clock_timestamp() - date_trunc('milliseconds', expires_at)) * 1000)::text AS age, encode(key_hash, 'hex') AS hash
-      FROM ${table} AS record
-      WHERE expires_at <= clock_timestamp() AND ${isKept} AND endpoint = $1::text
-        AND (expires_at, key_hash) > ($2::text::timestamptz, decode($3::text, 'hex'))
-      ORDER BY record.expires_at, record.key_hash LIMIT $4::int`,
+        ceil(extract(epoch FROM clock_timestamp() - date_trunc('milliseconds', expires_at)) * 1000)::text AS age,
+        encode(key_hash, 'hex') AS hash
+      FROM (
+        SELECT * FROM ${table} AS record
+        WHERE ${hasEnded} AND ${isKept} AND endpoint = $1::text
+          AND (expires_at, key_hash) > ($2::text::timestamptz, decode($3::text, 'hex'))
+        ORDER BY record.expires_at, record.key_hash LIMIT $4::int
+      ) AS page
+      ORDER BY page.expires_at, page.key_hash`,
     forget: `DELETE FROM ${table} AS record
       WHERE ${delivery} AND ${isFailed} AND NOT ${isCurrent('record')} RETURNING 1`,
     forgetClaimed: `UPDATE ${table} SET endpoint = NULL, message = NULL
@@ -556,14 +563,14 @@ function deliveryStatements(tableName: string, runOnceRetainMs: number, hasMessa
       : `SELECT 1 FROM ${table} WHERE ${isOpen}`,
     prune: `WITH expired AS (
         SELECT purpose, key_hash FROM ${table} AS record
-        WHERE expires_at <= clock_timestamp()${hasMessages ? ` AND NOT (${isKept})` : ''}
+        WHERE ${hasEnded}${hasMessages ? ` AND NOT (${isKept})` : ''}
         ORDER BY expires_at LIMIT $1::int FOR UPDATE SKIP LOCKED
       )
       DELETE FROM ${table} AS record USING expired
       WHERE record.purpose = expired.purpose AND record.key_hash = expired.key_hash
       RETURNING 1`,
     expireMessages: `WITH oldest AS (
-        SELECT purpose, key_hash FROM ${table} WHERE expires_at <= clock_timestamp()
+        SELECT purpose, key_hash FROM ${table} WHERE ${hasEnded}
         ORDER BY expires_at LIMIT ${EXPIRY_SEARCH}
       )
       DELETE FROM ${table} AS record USING oldest
