@@ -232,15 +232,14 @@ export function postgresStore(
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     runsCallerFunctions: true,
   })
-  const older = deliveryStatements(table, runOnceRetainMs, false)
-  const current = deliveryStatements(table, runOnceRetainMs, true)
+  const sql = deliveryStatements(table, runOnceRetainMs)
   const lateClaims = new LateClaims()
 
   let found: Promise<boolean> | undefined
   /** Whether the table has the columns for messages. Asks once per store, unless `again`. */
   const hasMessages = (again = false): Promise<boolean> => {
     if (found === undefined || again) {
-      found = query(current.hasMessages).then((rows) => rows.length > 0)
+      found = query(sql.hasMessages).then((rows) => rows.length > 0)
       found.catch(() => {
         found = undefined
       })
@@ -264,7 +263,7 @@ export function postgresStore(
   async function claimWith(text: string, stored: string, ...values: [lease: number, ...(string | number)[]]) {
     const token = crypto.randomUUID()
     try {
-      const other = await insert(query, [text, stored, token, ...values], [current.currentClaim, stored, token])
+      const other = await insert(query, [text, stored, token, ...values], [sql.currentClaim, stored, token])
       return other === undefined ? { state: 'claimed' as const, token } : otherClaim(other)
     } catch (error) {
       if (mayBeExecuted(error)) void lateClaims.release(values[0], () => release(stored, token))
@@ -274,17 +273,17 @@ export function postgresStore(
 
   /** Ends a claim. Resolves to whether it existed. */
   async function release(stored: string, token: string, failure?: DeliveryFailure): Promise<boolean> {
-    if (!(await hasMessages())) return (await firstRow(stored, [current.release, token])) !== undefined
+    if (!(await hasMessages())) return (await firstRow(stored, [sql.release, token])) !== undefined
     const { rawBody, reason = '', error } = failure ?? {}
     const kept = await firstRow(stored, [
-      current.keep,
+      sql.keep,
       token,
       rawBody === undefined ? '' : toBase64(rawBody),
       reason,
       error === undefined ? '' : toAscii(error),
     ])
-    if (kept === undefined) return (await firstRow(stored, [current.release, token])) !== undefined
-    await query(current.expireMessages)
+    if (kept === undefined) return (await firstRow(stored, [sql.release, token])) !== undefined
+    await query(sql.expireMessages)
     return true
   }
 
@@ -292,30 +291,30 @@ export function postgresStore(
     async claim(key, leaseMs, message) {
       const stored = storedKey(key)
       const lease = requireLease(leaseMs)
-      if (message === undefined) return claimWith(current.claim, stored, lease)
+      if (message === undefined) return claimWith(sql.claim, stored, lease)
       const { endpoint, rawBody, retainMs } = message
       const keepMs = requireMilliseconds('retainMs', retainMs)
       await requireMessages()
       try {
         const values = [toAscii(endpoint), keepMs, toBase64(rawBody)] as const
-        return await claimWith(current.claimWithMessage, stored, lease, ...values)
+        return await claimWith(sql.claimWithMessage, stored, lease, ...values)
       } catch (error) {
         // A claim without its message may still fit on the disk.
         if (sqlStateOf(error) !== DISK_FULL) throw error
-        return { ...(await claimWith(current.claim, stored, lease)), notKept: error }
+        return { ...(await claimWith(sql.claim, stored, lease)), notKept: error }
       }
     },
 
     async extend(key, token, leaseMs) {
-      return (await query(current.extend, storedKey(key), token, requireLease(leaseMs))).length > 0
+      return (await query(sql.extend, storedKey(key), token, requireLease(leaseMs))).length > 0
     },
 
     async complete(key, token, retainMs) {
       const stored = storedKey(key)
       const values = [token, requireMilliseconds('retainMs', retainMs)] as const
-      const { complete, insertDone } = (await hasMessages()) ? current : older
+      const complete = (await hasMessages()) ? sql.completeWithMessage : sql.complete
       // The INSERT is for a row that is gone.
-      return (await firstRow(stored, [complete, ...values], [insertDone, ...values])) !== undefined
+      return (await firstRow(stored, [complete, ...values], [sql.insertDone, ...values])) !== undefined
     },
 
     async release(key, token, failure) {
@@ -326,7 +325,7 @@ export function postgresStore(
       await requireMessages()
       const [lastFailedAt = '', hash = ''] = after.split(' ')
       const start = lastFailedAt === '' ? '-infinity' : lastFailedAt
-      return (await query(current.failed, toAscii(endpoint), start, hash, limit)).map(toFailedDelivery)
+      return (await query(sql.failed, toAscii(endpoint), start, hash, limit)).map(toFailedDelivery)
     },
 
     async take(key, leaseMs): Promise<TakeResult> {
@@ -335,20 +334,20 @@ export function postgresStore(
       await requireMessages()
       const token = crypto.randomUUID()
       try {
-        const [message] = (await firstRow(stored, [current.take, token, lease])) ?? []
+        const [message] = (await firstRow(stored, [sql.take, token, lease])) ?? []
         if (message) return { state: 'claimed', token, rawBody: fromBase64(message) }
       } catch (error) {
         if (mayBeExecuted(error)) void lateClaims.release(lease, () => release(stored, token))
         throw error
       }
-      const other = await firstRow(stored, [current.notTaken, token])
+      const other = await firstRow(stored, [sql.notTaken, token])
       return other === undefined ? { state: 'unknown' } : otherClaim(other)
     },
 
     async forget(key) {
       const stored = storedKey(key)
       await requireMessages()
-      return (await firstRow(stored, [current.forget], [current.forgetClaimed])) !== undefined
+      return (await firstRow(stored, [sql.forget], [sql.forgetClaimed])) !== undefined
     },
 
     async runOnce<Result>(
@@ -357,11 +356,11 @@ export function postgresStore(
     ): Promise<RunOnceResult<Awaited<Result>>> {
       const stored = storedKey(key)
       const token = crypto.randomUUID()
-      const { stillOpen } = (await hasMessages()) ? current : older
+      const stillOpen = (await hasMessages()) ? sql.stillOpenWithMessage : sql.stillOpen
       let outcome: RunOnceResult<Awaited<Result>> = { ran: false }
       await transaction(async (tx) => {
         const query: Query = (...statement) => tx.query(...statement)
-        if (await insert(query, [current.runOnce, stored, token], [current.currentRun, stored, token])) return
+        if (await insert(query, [sql.runOnce, stored, token], [sql.currentRun, stored, token])) return
         const result = await tx.withClient(apply, maxRunMs)
         const rows = await tx.query(stillOpen, stored).catch((error) => {
           throw error?.code === IN_FAILED_SQL_TRANSACTION ? new Error(QUERY_FAILED, { cause: error }) : error
@@ -374,7 +373,7 @@ export function postgresStore(
 
     async prune(limit = 1000) {
       requireLimit(limit)
-      const { prune } = (await hasMessages()) ? current : older
+      const prune = (await hasMessages()) ? sql.pruneExceptMessages : sql.prune
       return (await query(prune, limit)).length
     },
   }
@@ -455,8 +454,7 @@ const QUERY_FAILED =
 /** The SQLSTATE of every query after a failed query in the same transaction. */
 const IN_FAILED_SQL_TRANSACTION = '25P02'
 
-/** @param hasMessages - whether the table has the columns for messages. Without them, only some of the statements are valid. */
-function deliveryStatements(tableName: string, runOnceRetainMs: number, hasMessages: boolean) {
+function deliveryStatements(tableName: string, runOnceRetainMs: number) {
   const table = quotedTable(tableName)
   const hash = "sha256(convert_to($1::text, 'UTF8'))"
   const fromNow = (ms: string) => `clock_timestamp() + ${ms}::float8 * interval '1 millisecond'`
@@ -483,6 +481,9 @@ function deliveryStatements(tableName: string, runOnceRetainMs: number, hasMessa
         SET state = excluded.state, token = excluded.token, expires_at = ${expiry}${more.set}
         WHERE NOT ${isCurrent('record')}
       RETURNING 1`
+  const complete = (set = '') => `UPDATE ${table} AS record
+      SET state = 'done', token = $2::text, expires_at = ${fromNow('$3')}${set}
+      WHERE ${delivery} AND (token = $2::text OR NOT ${isCurrent('record')}) RETURNING 1`
   const noMessage = 'message = NULL, failure_reason = NULL, failure_error = NULL'
   // The expiry of a failed delivery is the time of its last failure: the release, or the end of the lease.
   const isFailed = "record.state = 'claimed' AND record.message IS NOT NULL"
@@ -492,10 +493,32 @@ function deliveryStatements(tableName: string, runOnceRetainMs: number, hasMessa
   const hasEnded = 'expires_at <= statement_timestamp()'
   const remaining = 'greatest(ceil(extract(epoch FROM expires_at - clock_timestamp()) * 1000), 0)::text AS remaining'
   const iso = (time: string) => `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US')`
-  const isOpen = `${runOnceKey} AND xmin::text::bigint = txid_current() % 4294967296`
+  // Finds the row only in the transaction that wrote it.
+  const stillOpen = `SELECT 1 FROM ${table} WHERE ${runOnceKey} AND xmin::text::bigint = txid_current() % 4294967296`
+  const prune = (condition = '') => `WITH expired AS (
+        SELECT purpose, key_hash FROM ${table} AS record WHERE ${hasEnded}${condition}
+        ORDER BY expires_at LIMIT $1::int FOR UPDATE SKIP LOCKED
+      )
+      DELETE FROM ${table} AS record USING expired
+      WHERE record.purpose = expired.purpose AND record.key_hash = expired.key_hash
+      RETURNING 1`
   return {
-    hasMessages: hasColumn(table, 'message'),
     claim: insert('delivery', 'claimed', fromNow('$3')),
+    // The row keeps its token, so that a retry after a lost response succeeds.
+    complete: complete(),
+    insertDone: insert('delivery', 'done', fromNow('$3')),
+    currentClaim: `SELECT ${isOurs}, state, ${remaining}
+      FROM ${table} AS record WHERE ${delivery} AND ${isCurrent('record')}`,
+    extend: `UPDATE ${table} SET expires_at = ${fromNow('$3')}
+      WHERE ${ownClaim} AND expires_at > clock_timestamp() RETURNING 1`,
+    release: `DELETE FROM ${table} WHERE ${ownClaim} RETURNING 1`,
+    runOnce: insert('run_once', 'done', runOnceExpiry),
+    currentRun: `SELECT ${isOurs} FROM ${table} AS record WHERE ${runOnceKey} AND ${isCurrent('record')}`,
+    stillOpen,
+    prune: prune(),
+    hasMessages: hasColumn(table, 'message'),
+
+    // The following statements need the columns for messages.
     claimWithMessage: insert('delivery', 'claimed', fromNow('$3'), {
       columns: ', endpoint, keep_ms, attempts, message',
       values: ", $4::text, $5::bigint, 1, decode($6::text, 'base64')",
@@ -505,20 +528,7 @@ function deliveryStatements(tableName: string, runOnceRetainMs: number, hasMessa
             CASE record.state WHEN 'claimed' THEN coalesce(record.first_failed_at, record.expires_at) END,
           failure_reason = NULL, failure_error = NULL`,
     }),
-    // The row keeps its token, so that a retry after a lost response succeeds.
-    complete: `UPDATE ${table} AS record
-      SET state = 'done', token = $2::text, expires_at = ${fromNow('$3')}${hasMessages ? `, ${noMessage}` : ''}
-      WHERE ${delivery} AND (token = $2::text OR NOT ${isCurrent('record')}) RETURNING 1`,
-    insertDone: insert('delivery', 'done', fromNow('$3'), {
-      columns: '',
-      values: '',
-      set: hasMessages ? `, ${noMessage}` : '',
-    }),
-    currentClaim: `SELECT ${isOurs}, state, ${remaining}
-      FROM ${table} AS record WHERE ${delivery} AND ${isCurrent('record')}`,
-    extend: `UPDATE ${table} SET expires_at = ${fromNow('$3')}
-      WHERE ${ownClaim} AND expires_at > clock_timestamp() RETURNING 1`,
-    release: `DELETE FROM ${table} WHERE ${ownClaim} RETURNING 1`,
+    completeWithMessage: complete(`, ${noMessage}`),
     // Releases a claim and keeps its message. `runOnce` may have removed the message, and `forget` the endpoint, too.
     keep: `UPDATE ${table}
       SET token = NULL, expires_at = clock_timestamp(),
@@ -550,25 +560,13 @@ function deliveryStatements(tableName: string, runOnceRetainMs: number, hasMessa
       WHERE ${delivery} AND ${isFailed} AND NOT ${isCurrent('record')} RETURNING 1`,
     forgetClaimed: `UPDATE ${table} SET endpoint = NULL, message = NULL
       WHERE ${delivery} AND state = 'claimed' AND endpoint IS NOT NULL RETURNING 1`,
-    runOnce: insert('run_once', 'done', runOnceExpiry),
-    currentRun: `SELECT ${isOurs} FROM ${table} AS record WHERE ${runOnceKey} AND ${isCurrent('record')}`,
-    // Finds the row only in the transaction that wrote it. Removes the message in the same statement, at the end: before, the lock of
-    // the row would delay the extensions of the lease.
-    stillOpen: hasMessages
-      ? `WITH removed AS (
-          UPDATE ${table} SET message = NULL
-          WHERE ${delivery} AND message IS NOT NULL AND EXISTS (SELECT 1 FROM ${table} WHERE ${isOpen}) RETURNING 1
-        )
-        SELECT 1 FROM ${table} WHERE ${isOpen}`
-      : `SELECT 1 FROM ${table} WHERE ${isOpen}`,
-    prune: `WITH expired AS (
-        SELECT purpose, key_hash FROM ${table} AS record
-        WHERE ${hasEnded}${hasMessages ? ` AND NOT (${isKept})` : ''}
-        ORDER BY expires_at LIMIT $1::int FOR UPDATE SKIP LOCKED
+    // Removes the message at the end of the transaction: before, the lock of its row would delay the extensions of the lease.
+    stillOpenWithMessage: `WITH removed AS (
+        UPDATE ${table} SET message = NULL
+        WHERE ${delivery} AND message IS NOT NULL AND EXISTS (${stillOpen}) RETURNING 1
       )
-      DELETE FROM ${table} AS record USING expired
-      WHERE record.purpose = expired.purpose AND record.key_hash = expired.key_hash
-      RETURNING 1`,
+      ${stillOpen}`,
+    pruneExceptMessages: prune(` AND NOT (${isKept})`),
     expireMessages: `WITH oldest AS (
         SELECT purpose, key_hash FROM ${table} WHERE ${hasEnded}
         ORDER BY expires_at LIMIT ${EXPIRY_SEARCH}

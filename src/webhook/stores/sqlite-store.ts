@@ -205,9 +205,7 @@ export function sqliteStore(
   const { table = DEFAULT_TABLE, runOnceRetainMs = YEAR_MS } = own
   if (typeof source === 'string') loadSqlite('sqliteStore with a path')
   const connection = new StoreConnection(source, table)
-  const older = sqliteStatements(table, runOnceRetainMs, false)
-  const current = sqliteStatements(table, runOnceRetainMs, true)
-  const statements = () => (connection.hasMessages() ? current : older)
+  const sql = sqliteStatements(table, runOnceRetainMs)
 
   /** Runs `work` in a transaction, with the statements for messages. */
   const withMessages = <Result>(work: () => Result): Promise<Result> =>
@@ -226,7 +224,7 @@ export function sqliteStore(
   function claimWith(statement: string, key: string, ...values: SqliteValue[]): ClaimResult {
     const token = crypto.randomUUID()
     if (connection.changes(statement, key, token, ...values)) return { state: 'claimed', token }
-    const other = otherClaim(older.current, key)
+    const other = otherClaim(sql.current, key)
     if (other === undefined) throw new Error(notStored('sqliteStore'))
     return other
   }
@@ -235,12 +233,12 @@ export function sqliteStore(
     async claim(key, leaseMs, message) {
       const lease = requireLease(leaseMs)
       requireKey(key)
-      const claim = () => claimWith(older.claim, key, lease)
+      const claim = () => claimWith(sql.claim, key, lease)
       if (message === undefined) return connection.transaction(claim)
       const { endpoint, rawBody, retainMs } = message
       const keepMs = requireMilliseconds('retainMs', retainMs)
       try {
-        return await withMessages(() => claimWith(current.claimWithMessage, key, lease, endpoint, keepMs, rawBody))
+        return await withMessages(() => claimWith(sql.claimWithMessage, key, lease, endpoint, keepMs, rawBody))
       } catch (error) {
         // A claim without its message may still fit on the disk.
         if (sqliteProblem(error) !== 'full') throw error
@@ -249,28 +247,31 @@ export function sqliteStore(
     },
 
     async extend(key, token, leaseMs) {
-      return connection.run(older.extend, requireLease(leaseMs), requireKey(key), token)
+      return connection.run(sql.extend, requireLease(leaseMs), requireKey(key), token)
     },
 
     async complete(key, token, retainMs) {
       const values = [requireKey(key), token, requireMilliseconds('retainMs', retainMs)]
-      return connection.transaction(() => connection.changes(statements().complete, ...values))
+      return connection.transaction(() => {
+        const statement = connection.hasMessages() ? sql.completeWithMessage : sql.complete
+        return connection.changes(statement, ...values)
+      })
     },
 
     async release(key, token, failure) {
       requireKey(key)
       await connection.transaction(() => {
-        if (!connection.hasMessages()) return connection.changes(older.release, key, token)
+        if (!connection.hasMessages()) return connection.changes(sql.release, key, token)
         const { rawBody = null, reason = null, error = null } = failure ?? {}
-        const isKept = connection.changes(current.keep, rawBody, reason, error, key, token)
-        return isKept ? connection.count(current.expireMessages) : connection.changes(current.release, key, token)
+        const isKept = connection.changes(sql.keep, rawBody, reason, error, key, token)
+        return isKept ? connection.count(sql.expireMessages) : connection.changes(sql.release, key, token)
       })
     },
 
     async failed(endpoint, after = '', limit = PAGE_SIZE) {
       const [, lastFailedAt = '-1', lastKey = ''] = /^(\d+) (.+)$/.exec(after) ?? []
       const rows = await withMessages(() =>
-        connection.findAll(current.failed, endpoint, Number(lastFailedAt), lastKey, limit),
+        connection.findAll(sql.failed, endpoint, Number(lastFailedAt), lastKey, limit),
       )
       return rows.map(toFailedDelivery)
     },
@@ -280,36 +281,36 @@ export function sqliteStore(
       const lease = requireLease(leaseMs)
       requireKey(key)
       return withMessages(() => {
-        const [message] = connection.find(current.take, token, lease, key) ?? []
+        const [message] = connection.find(sql.take, token, lease, key) ?? []
         if (message !== undefined) return { state: 'claimed', token, rawBody: new Uint8Array(message as Uint8Array) }
-        return otherClaim(current.notTaken, key) ?? { state: 'unknown' }
+        return otherClaim(sql.notTaken, key) ?? { state: 'unknown' }
       })
     },
 
     async forget(key) {
       requireKey(key)
-      return withMessages(
-        () => connection.changes(current.forget, key) || connection.changes(current.forgetClaimed, key),
-      )
+      return withMessages(() => connection.changes(sql.forget, key) || connection.changes(sql.forgetClaimed, key))
     },
 
     async runOnce<Result>(key: string, apply: (db: SqliteDatabase) => Result): Promise<RunOnceResult<Result>> {
       requireKey(key)
       if (/Async|Generator/.test(Object.prototype.toString.call(apply))) throw new TypeError(NOT_SYNCHRONOUS)
       return connection.transaction((): RunOnceResult<Result> => {
-        if (connection.changes(older.runOnce, key)) {
+        if (connection.changes(sql.runOnce, key)) {
           const result = connection.callSynchronously(apply)
-          if (connection.hasMessages()) connection.changes(current.removeMessage, key)
+          if (connection.hasMessages()) connection.changes(sql.removeMessage, key)
           return { ran: true, result }
         }
-        if (connection.find(older.hasRun, key) === undefined) throw new Error(notStored('sqliteStore'))
+        if (connection.find(sql.hasRun, key) === undefined) throw new Error(notStored('sqliteStore'))
         return { ran: false }
       })
     },
 
     async prune(limit = 1000) {
       requireLimit(limit)
-      return connection.transaction(() => connection.count(statements().prune, limit))
+      return connection.transaction(() =>
+        connection.count(connection.hasMessages() ? sql.pruneExceptMessages : sql.prune, limit),
+      )
     },
 
     close: () => connection.close(),
@@ -542,8 +543,7 @@ function missingColumns(database: SqliteDatabase, table: string): string[] {
   return Object.keys(MESSAGE_COLUMNS).filter((name) => !names.includes(name))
 }
 
-/** @param hasMessages - whether the table has the columns for messages. Without them, only some of the statements are valid. */
-function sqliteStatements(table: string, runOnceRetainMs: number, hasMessages: boolean) {
+function sqliteStatements(table: string, runOnceRetainMs: number) {
   const now = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
   const fromNow = (ms: string) => `${now} + CAST(${ms} AS INTEGER)`
   const runOnceExpiry =
@@ -560,17 +560,26 @@ function sqliteStatements(table: string, runOnceRetainMs: number, hasMessages: b
         SET state = excluded.state, token = excluded.token, expires_at = excluded.expires_at${set}
         WHERE ${condition}${isExpired}
       RETURNING 1`
+  const complete = (set = '') => write('delivery', 'done', '?', fromNow('?'), 'record.token = excluded.token OR ', set)
   const noMessage = 'message = NULL, failure_reason = NULL, failure_error = NULL'
   // The expiry of a failed delivery is the time of its last failure: the release, or the end of the lease.
   const isFailed = "record.state = 'claimed' AND record.message IS NOT NULL"
   const isKept = `${isFailed} AND record.expires_at + record.keep_ms > ${now}`
-  const newAttempt = `first_failed_at = coalesce(record.first_failed_at, record.expires_at),
-        failure_reason = NULL, failure_error = NULL`
-  const oldest = (limit: string | number, condition = '') => `(purpose, key) IN (
+  const isOldest = (limit: string, condition = '') => `(purpose, key) IN (
         SELECT purpose, key FROM "${table}" AS record WHERE expires_at <= ${now}${condition} ORDER BY expires_at LIMIT ${limit}
       )`
   return {
     claim: write('delivery', 'claimed', '?', fromNow('?'), ''),
+    // The row keeps its token, so that a retry after a lost response succeeds.
+    complete: complete(),
+    current: `SELECT state, max(expires_at - ${now}, 0) FROM "${table}" WHERE ${ofKey}`,
+    extend: `UPDATE "${table}" SET expires_at = ${fromNow('?')} WHERE ${currentClaim} AND expires_at > ${now} RETURNING 1`,
+    release: `DELETE FROM "${table}" WHERE ${currentClaim} RETURNING 1`,
+    runOnce: write('run_once', 'done', 'NULL', runOnceExpiry, ''),
+    hasRun: `SELECT 1 FROM "${table}" WHERE purpose = 'run_once' AND key = ?`,
+    prune: `DELETE FROM "${table}" WHERE ${isOldest('CAST(? AS INTEGER)')} RETURNING 1`,
+
+    // The following statements need the columns for messages.
     claimWithMessage: `INSERT INTO "${table}" AS record
         (purpose, key, state, token, expires_at, endpoint, keep_ms, attempts, message)
       VALUES ('delivery', ?, 'claimed', ?, ${fromNow('?')}, ?, ?, 1, ?)
@@ -583,23 +592,13 @@ function sqliteStatements(table: string, runOnceRetainMs: number, hasMessages: b
           failure_reason = NULL, failure_error = NULL
         WHERE ${isExpired}
       RETURNING 1`,
-    // The row keeps its token, so that a retry after a lost response succeeds.
-    complete: write(
-      'delivery',
-      'done',
-      '?',
-      fromNow('?'),
-      'record.token = excluded.token OR ',
-      hasMessages ? `, ${noMessage}` : '',
-    ),
-    current: `SELECT state, max(expires_at - ${now}, 0) FROM "${table}" WHERE ${ofKey}`,
-    extend: `UPDATE "${table}" SET expires_at = ${fromNow('?')} WHERE ${currentClaim} AND expires_at > ${now} RETURNING 1`,
-    release: `DELETE FROM "${table}" WHERE ${currentClaim} RETURNING 1`,
+    completeWithMessage: complete(`, ${noMessage}`),
     // Releases a claim and keeps its message. `runOnce` may have removed the message, and `forget` the endpoint, too.
     keep: `UPDATE "${table}" SET token = NULL, expires_at = ${now}, message = coalesce(message, ?),
         first_failed_at = coalesce(first_failed_at, ${now}), failure_reason = ?, failure_error = ?
       WHERE ${currentClaim} AND endpoint IS NOT NULL RETURNING 1`,
-    take: `UPDATE "${table}" AS record SET token = ?, expires_at = ${fromNow('?')}, attempts = attempts + 1, ${newAttempt}
+    take: `UPDATE "${table}" AS record SET token = ?, expires_at = ${fromNow('?')}, attempts = attempts + 1,
+        first_failed_at = coalesce(first_failed_at, expires_at), failure_reason = NULL, failure_error = NULL
       WHERE ${ofKey} AND ${isKept} AND ${isExpired} RETURNING message`,
     // The clock may have advanced since `take`, so that a lease has ended.
     notTaken: `SELECT state, max(expires_at - ${now}, 0) FROM "${table}" AS record
@@ -613,11 +612,9 @@ function sqliteStatements(table: string, runOnceRetainMs: number, hasMessages: b
     forgetClaimed: `UPDATE "${table}" SET endpoint = NULL, message = NULL
       WHERE ${ofKey} AND state = 'claimed' AND endpoint IS NOT NULL RETURNING 1`,
     removeMessage: `UPDATE "${table}" SET message = NULL WHERE ${ofKey} AND message IS NOT NULL RETURNING 1`,
-    runOnce: write('run_once', 'done', 'NULL', runOnceExpiry, ''),
-    hasRun: `SELECT 1 FROM "${table}" WHERE purpose = 'run_once' AND key = ?`,
-    prune: `DELETE FROM "${table}"
-      WHERE ${oldest('CAST(? AS INTEGER)', hasMessages ? ` AND NOT (${isKept})` : '')} RETURNING 1`,
+    pruneExceptMessages: `DELETE FROM "${table}"
+      WHERE ${isOldest('CAST(? AS INTEGER)', ` AND NOT (${isKept})`)} RETURNING 1`,
     expireMessages: `DELETE FROM "${table}" AS record
-      WHERE ${oldest(EXPIRY_SEARCH)} AND ${isFailed} AND NOT (${isKept}) RETURNING 1`,
+      WHERE ${isOldest(String(EXPIRY_SEARCH))} AND ${isFailed} AND NOT (${isKept}) RETURNING 1`,
   }
 }
