@@ -29,7 +29,7 @@ export function plainTable({ title, measure: usual, groups }: Subject): string {
   return groups
     .map((group) => {
       const { measure = usual } = group
-      const lines = group.results.map(({ name, samples }) => `  ${name.padEnd(26)}${formatSpread(measure, samples)}`)
+      const lines = group.results.map(({ name, samples }) => `  ${name.padEnd(38)}${formatSpread(measure, samples)}`)
       return [`${title}: ${group.title}${unitOf(group)}`, ...lines].join('\n')
     })
     .join('\n\n')
