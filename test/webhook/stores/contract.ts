@@ -441,6 +441,15 @@ export function failedContract(open: () => KeepingStore): void {
       expect(await store.failed(endpoint)).toMatchObject([{ attempts: 2, reason: 'not_finished' }])
     })
 
+    test('the message of a completed delivery is removed', async () => {
+      const store = open()
+      const [key, endpoint] = [freshKey(), freshKey()]
+      expect(await store.complete(key, await keep(store, key, messageFor(endpoint)), 1)).toBe(true)
+      await waitOnStoreClock(store, 1)
+      await store.release(key, await claimed(store, key, LONG))
+      expect(await store.failed(endpoint)).toEqual([])
+    })
+
     test('a forgotten message is gone, and the claim of a running handler remains without it', async () => {
       const store = open()
       const [key, running, endpoint] = [freshKey(), freshKey(), freshKey()]

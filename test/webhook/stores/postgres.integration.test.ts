@@ -409,6 +409,15 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
     }
   })
 
+  test('after the clock was set back, a failed delivery can be taken', async () => {
+    const store = postgresStore(pool, { table })
+    const key = freshKey()
+    const message = { endpoint: 'campaign', rawBody: new Uint8Array([1]), retainMs: 60_000 }
+    await store.claim(key, 60_000, message).then((claim) => store.release(key, (claim as { token: string }).token))
+    await pool.query(`UPDATE ${table} SET expires_at = expires_at + interval '1 minute' WHERE key = $1`, [key])
+    expect(await store.take(key, 60_000)).toMatchObject({ state: 'claimed' })
+  })
+
   test('after the clock was set back, the claim of a dead process has expired, and a done delivery is done', async () => {
     const store = postgresStore(pool, { table })
     const [dead, done, alive] = [freshKey(), freshKey(), freshKey()]

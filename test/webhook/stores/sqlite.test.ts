@@ -112,6 +112,16 @@ describe.each(Object.entries(clients))('sqliteStore over %s', (name, { open, mis
       expect(await store.claim(done, 60_000)).toEqual({ state: 'done' })
     })
 
+    test('after the clock was set back, a failed delivery can be taken', async () => {
+      const [own] = databases as [SqliteDatabase]
+      const store = openStore()
+      const key = freshKey()
+      const message = { endpoint: 'campaign', rawBody: new Uint8Array([1]), retainMs: 60_000 }
+      await store.claim(key, 60_000, message).then((claim) => store.release(key, (claim as { token: string }).token))
+      own.exec(`UPDATE campaign_deliveries SET expires_at = expires_at + 60000 WHERE key = '${key}'`)
+      expect(await store.take(key, 60_000)).toMatchObject({ state: 'claimed' })
+    })
+
     test('after the clock was set back, a process that still runs extends its claim', async () => {
       const [own] = databases as [SqliteDatabase]
       const store = openStore()
