@@ -261,8 +261,6 @@ const mustBeSecret: OptionRule = (value) => {
   return secretProblem(value)
 }
 
-const keepFailedRule = nested({ retainMs: optional(positive('milliseconds', Number.MAX_SAFE_INTEGER)) })
-
 const mustBeStore: OptionRule = (value) => {
   const problem = mustHaveMethods('claim', 'extend', 'complete', 'release')(value)
   return (
@@ -271,11 +269,13 @@ const mustBeStore: OptionRule = (value) => {
   )
 }
 
-const mustBeKeepFailed: OptionRule = withCopy((value) => {
-  if (typeof value === 'boolean') return undefined
-  if (!isRecord(value)) return `must be true, false or an object, got ${typeName(value)}`
-  return keepFailedRule(value)
-}, keepFailedRule.copy)
+function mustBeKeepFailed(): OptionRule {
+  const rule = nested({ retainMs: optional(positive('milliseconds', Number.MAX_SAFE_INTEGER)) })
+  return withCopy((value) => {
+    if (typeof value === 'boolean') return undefined
+    return isRecord(value) ? rule(value) : `must be true, false or an object, got ${typeName(value)}`
+  }, rule.copy)
+}
 
 const rules = (): OptionRules<WebhookReceiverOptions> => ({
   endpoint: mustBeEndpoint,
@@ -288,7 +288,7 @@ const rules = (): OptionRules<WebhookReceiverOptions> => ({
   maxRunMs: optional(positive('milliseconds', MAX_CLAIM_MS)),
   retainMs: optional(within('milliseconds', DELIVERY_SPAN_MS, Number.MAX_SAFE_INTEGER)),
   unexpectedShape: optional(oneOf('handle', 'retry')),
-  keepFailed: optional(mustBeKeepFailed),
+  keepFailed: optional(mustBeKeepFailed()),
   onReject: optional(mustBeFunction),
   onError: optional(mustBeFunction),
   onHandled: optional(mustBeFunction),
