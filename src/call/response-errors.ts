@@ -63,7 +63,7 @@ export function decodeError(response: TransportResponse, body: unknown, context:
   const isRefusal = effectiveStatus !== undefined || rejection !== undefined || (isDenied && code === undefined)
   const isTokenRefused = effectiveStatus === 401
   const headers = tracingHeaders(response, secrets)
-  const retryAfterMs = parseRetryAfter(headerOf(response, 'retry-after'))
+  const retryAfterMs = parseRetryAfter(headerOf(response, 'retry-after'), headerOf(response, 'date'))
 
   const refusalReason = headers['x-refusal-reason']
   const details = [

@@ -53,10 +53,23 @@ const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? .*\d{2}:\d{2}:\d{2}/
 /** The asctime format has no time zone. It means GMT, but `Date.parse` would assume local time. */
 const WITHOUT_ZONE = /:\d{2}(?: \d{4})?$/
 
-/** Parses `Retry-After`, in seconds or as a date. Returns milliseconds from now; `undefined` if it is malformed. */
-export function parseRetryAfter(header: string | null): number | undefined {
+/**
+ * Parses `Retry-After`, in seconds or as a date. Returns milliseconds; `undefined` if the header is malformed, or the wait is
+ * not above 0: the backoff then applies, and grows.
+ *
+ * @param responseDate - the `Date` of the same response. A date is compared with it, because the clock of this machine may
+ *   be wrong
+ */
+export function parseRetryAfter(header: string | null, responseDate: string | null): number | undefined {
   const value = header?.trim() ?? ''
-  if (SECONDS.test(value)) return Math.min(Number(value) * 1000, Number.MAX_SAFE_INTEGER)
+  const ms = SECONDS.test(value)
+    ? Math.min(Number(value) * 1000, Number.MAX_SAFE_INTEGER)
+    : (parseDate(value) ?? Number.NaN) - (parseDate(responseDate?.trim() ?? '') ?? Date.now())
+  return ms > 0 ? ms : undefined
+}
+
+/** Parses an HTTP date. Returns `undefined` if it is malformed. */
+function parseDate(value: string): number | undefined {
   const date = HTTP_DATE.test(value) ? Date.parse(WITHOUT_ZONE.test(value) ? `${value} GMT` : value) : Number.NaN
-  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now())
+  return Number.isNaN(date) ? undefined : date
 }

@@ -62,7 +62,7 @@ export class ApiError extends CampaignError {
   readonly headers: Readonly<Record<string, string>>
   /** The ID of the request in the logs of the service: `x-request-id`, `x-correlation-id` or `cf-ray`. Absent without one. */
   declare readonly requestId?: string
-  /** The wait that the service asks for in `Retry-After`, in milliseconds. Absent without a valid header. */
+  /** The wait that the service asks for in `Retry-After`, in milliseconds. Absent without a valid wait above 0. */
   declare readonly retryAfterMs?: number
 
   constructor(message: string, init: ApiErrorInit, code: ApiErrorCode = 'api_error') {
