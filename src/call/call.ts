@@ -28,7 +28,7 @@ import {
 } from './failure.ts'
 import { nextSignalOf } from './next-signals.ts'
 import type { RateLimiter, Slot } from './rate-limiter.ts'
-import { patternsOf, queryOf, type Secrets, safeCause } from './redact.ts'
+import { partsOf, queryOf, type Secrets, safeCause } from './redact.ts'
 import { type PreparedRequest, prepareRequest } from './request.ts'
 import { decodeResponse, isDataIncomplete } from './response.ts'
 import { tracingHeaders } from './response-errors.ts'
@@ -305,7 +305,7 @@ export class Call<Name extends OperationName> {
   /** Returns the texts that are redacted from errors. The query comes first, because it may contain another secret. */
   #secrets(): Secrets {
     const { secret, url } = this.#prepared
-    return [...queryOf(url), ...this.#context.tokens.secrets, ...(secret === undefined ? [] : patternsOf(secret))]
+    return [...queryOf(url), ...this.#context.tokens.secrets, ...(secret === undefined ? [] : partsOf(secret))]
   }
 
   /** Returns the rest of `totalTimeoutMs`. */

@@ -1,5 +1,6 @@
 import { MIN_SECRET_LENGTH } from '../settings/secrets.ts'
 import { toVisible } from '../shared/text.ts'
+import { decodedTexts } from './decoded-texts.ts'
 
 const REDACTED = '[redacted]'
 /** Longer texts are cut before the search for secrets. */
@@ -20,27 +21,16 @@ const BASIC = /(?<=authorization\W{1,4})(basic\s+)[\w+/=-]+/gi
 /** User name and password in a URL, for example of a proxy. */
 const URL_CREDENTIALS = /(?<=:\/\/)[^\s/?#"'@:]*:[^\s/?#"']*(?=@)/g
 
-/** A long secret is split, because its pattern could be too large to compile. A rest of fewer than 8 characters is ignored. */
+/** A long secret is split, because a response may contain only a part of it. A rest of fewer than 8 characters is ignored. */
 const PART_OF_SECRET = new RegExp(`[^]{${MIN_SECRET_LENGTH},512}`, 'g')
+/** A character is at most this long when encoded, for example as `\\u005c\\u005c` in JSON in JSON. */
+const MAX_ENCODED_LENGTH = 14
 
-/**
- * Returns patterns that match a secret in plain text and encoded for JSON (once or twice), URLs and forms. Returns none for
- * a secret of fewer than 8 characters.
- */
-export const patternsOf = (secret: string): RegExp[] =>
-  Array.from(secret.match(PART_OF_SECRET) ?? [], (part) => new RegExp(part.replace(/[^\w-]/gu, characterPattern), 'g'))
+/** The texts to redact, in plain text and encoded for JSON (once or twice), URLs and forms. */
+export type Secrets = readonly string[]
 
-function characterPattern(character: string): string {
-  const escaped = JSON.stringify(character).slice(1, -1)
-  const units = Array.from({ length: character.length }, (_, at) => hex(character.charCodeAt(at), 4))
-  // encodeURIComponent leaves some ASCII characters as they are. Other packages may encode them.
-  const percent =
-    character < '\u0080' ? `%${hex(character.charCodeAt(0), 2)}` : anyCase(encodeURIComponent(character.toWellFormed()))
-  const encodings = [`\\\\{0,3}${literal(character)}`, units.map((unit) => `\\\\{1,2}u${unit}`).join(''), percent]
-  if (escaped.startsWith('\\')) encodings.push(`\\\\{1,2}${literal(escaped.slice(1))}`)
-  if (character === ' ') encodings.push('\\+')
-  return `(?:${encodings.join('|')})`
-}
+/** Returns the parts of a secret. Returns none for a secret of fewer than 8 characters. */
+export const partsOf = (secret: string): Secrets => [...new Set(secret.match(PART_OF_SECRET))]
 
 /** Returns the query of a URL, which has the arguments of a read. It is redacted: errors of other packages show the URL. */
 export function queryOf(url: string): string[] {
@@ -48,26 +38,40 @@ export function queryOf(url: string): string[] {
   return start === 0 ? [] : [url.slice(start)]
 }
 
-/** Returns a pattern of a hexadecimal number in upper or lower case. */
-const hex = (code: number, digits: number): string => anyCase(code.toString(16).padStart(digits, '0'))
-
-const anyCase = (digits: string): string =>
-  digits.replace(/[a-f]/gi, (digit) => `[${digit.toLowerCase()}${digit.toUpperCase()}]`)
-
-const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
-
-/** The texts to redact, and the patterns of {@link patternsOf}. */
-export type Secrets = readonly (string | RegExp)[]
-
 /** Replaces the secrets in a text, and all text that looks like a token or like a password in a URL. */
 export function redact(text: string, secrets: Secrets): string {
-  let clean = text
-  for (const secret of secrets) clean = clean.replaceAll(secret, REDACTED)
-  return clean
+  return withoutRanges(text, rangesOf(text, secrets))
     .replace(JWT, `$1${REDACTED}`)
     .replace(BEARER, `$1${REDACTED}`)
     .replace(BASIC, `$1${REDACTED}`)
     .replace(URL_CREDENTIALS, REDACTED)
+}
+
+type Range = readonly [start: number, end: number]
+
+/** Returns where the secrets are in a text, in order. */
+function rangesOf(text: string, secrets: Secrets): Range[] {
+  if (secrets.length === 0) return []
+  const ranges: Range[] = []
+  for (const { text: decoded, positions } of decodedTexts(text)) {
+    for (const secret of secrets) {
+      for (let at = decoded.indexOf(secret); at >= 0; at = decoded.indexOf(secret, at + 1)) {
+        ranges.push([positions[at] as number, positions[at + secret.length] as number])
+      }
+    }
+  }
+  return ranges.sort(([a], [b]) => a - b)
+}
+
+/** Replaces ranges, which may overlap. */
+function withoutRanges(text: string, ranges: readonly Range[]): string {
+  let clean = ''
+  let end = 0
+  for (const [start, nextEnd] of ranges) {
+    if (start >= end) clean += `${text.slice(end, start)}${REDACTED}`
+    end = Math.max(end, nextEnd)
+  }
+  return clean + text.slice(end)
 }
 
 /** Returns the beginning of a text without secrets and with its control characters escaped. */
@@ -77,8 +81,8 @@ export const excerpt = (text: string, secrets: Secrets, length: number): string 
 function withoutSecrets(text: string, secrets: Secrets): string {
   const clean = redact(text.slice(0, MAX_TEXT_LENGTH), secrets)
   if (text.length <= MAX_TEXT_LENGTH) return clean
-  // The cut may have split a secret, so remove the last characters. A match is never longer than its pattern.
-  const longest = Math.max(0, ...secrets.map((secret) => (typeof secret === 'string' ? secret : secret.source).length))
+  // The cut may have split a secret, so remove the last characters.
+  const longest = Math.max(0, ...secrets.map(({ length }) => length * MAX_ENCODED_LENGTH))
   return clean.slice(0, Math.max(0, clean.length - longest))
 }
 

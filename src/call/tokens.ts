@@ -5,7 +5,7 @@ import { expiryOf } from '../shared/jwt.ts'
 import { startTimer, TIMED_OUT, withTimeout } from '../shared/timers.ts'
 import { type Failure, noTokenInTime, tokenFailure } from './failure.ts'
 import { nextSignalOf } from './next-signals.ts'
-import { patternsOf, safeCause } from './redact.ts'
+import { partsOf, type Secrets, safeCause } from './redact.ts'
 
 /** A token is renewed this long before it expires. */
 const RENEW_BEFORE_MS = 30_000
@@ -54,7 +54,7 @@ export class AccessTokens {
   /** The number of the renewal that gave the cached token. */
   #cachedRenewal = 0
   #recent: readonly string[] = []
-  #patterns: readonly RegExp[] = []
+  #secrets: Secrets = []
 
   constructor(settings: Pick<ClientSettings, 'accessToken' | 'baseUrl' | 'fetch'>) {
     this.#settings = settings
@@ -68,9 +68,9 @@ export class AccessTokens {
     return this.#source !== undefined
   }
 
-  /** Patterns of the recent tokens, which are redacted from errors. */
-  get secrets(): readonly RegExp[] {
-    return this.#patterns
+  /** The recent tokens, which are redacted from errors. */
+  get secrets(): Secrets {
+    return this.#secrets
   }
 
   /** The cached token, unless it expires within the next 30 s. */
@@ -161,7 +161,7 @@ export class AccessTokens {
     } catch (error) {
       return {
         problem: 'the access token source failed',
-        cause: safeCause(error, this.#patterns),
+        cause: safeCause(error, this.#secrets),
         nextSignal: nextSignalOf(error),
       }
     }
@@ -182,7 +182,7 @@ export class AccessTokens {
     if (this.#recent[0] === token) return
     warnOfShortSecret(token, this.#settings)
     this.#recent = [token, ...this.#recent.filter((other) => other !== token)].slice(0, MAX_RECENT_TOKENS)
-    this.#patterns = this.#recent.flatMap(patternsOf)
+    this.#secrets = this.#recent.flatMap(partsOf)
   }
 }
 

@@ -15,7 +15,7 @@ import { nodeTransport } from 'campaign-client/node'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Failure } from '../../src/call/failure.ts'
-import { excerpt, patternsOf, redact, safeCause } from '../../src/call/redact.ts'
+import { excerpt, partsOf, redact, safeCause } from '../../src/call/redact.ts'
 import { AccessTokens } from '../../src/call/tokens.ts'
 import { BASE_URL, clientWith, json, rejection } from '../client/stub-service.ts'
 import { wordsOf } from '../shared/words-of.ts'
@@ -432,7 +432,7 @@ describe('an encoded secret', () => {
     'plain-and-simple',
     `<it's>&"a+b"=(x)*~!.$^[y]{z}|?`,
   ]
-  const clean = (text: string, secret: string): string => redact(text, patternsOf(secret))
+  const clean = (text: string, secret: string): string => redact(text, partsOf(secret))
 
   it.each(spellings)('is hidden in the form: %s', (_, spell) => {
     for (const secret of secrets) {
@@ -455,6 +455,15 @@ describe('an encoded secret', () => {
         },
       ),
     )
+  })
+
+  it.each(['\\', '\\"', '%', '%25', '+ '])('that repeats %j is hidden, and searched for in linear time', (unit) => {
+    for (const secret of [`a${unit.repeat(40)}x`, unit.repeat(1_000)]) {
+      for (const [, spell] of spellings) expect(clean(`"${spell(secret)}"`, secret)).toBe('"[redacted]"')
+      for (const text of [unit, inJson(inJson(unit)), url(unit)]) {
+        expect(excerpt(`${text.repeat(70_000)}y`, partsOf(secret), 300).length).toBeLessThanOrEqual(300)
+      }
+    }
   })
 
   it('is hidden if it has eight characters or more', () => {
@@ -611,16 +620,16 @@ describe('a long text from outside', () => {
 
   it.each([5, secret.length - 2])('does not end with the first %i characters of a secret', (length) => {
     const text = `${'x'.repeat(65_536 - length)}${secret}`
-    expect(excerpt(text, patternsOf(secret), 65_536)).toMatch(/^x+$/)
+    expect(excerpt(text, partsOf(secret), 65_536)).toMatch(/^x+$/)
   })
 
   it('does not show the first half of a secret that fills the text', () => {
     const long = 'key.'.repeat(2_500)
-    for (const times of [1, 23, 200]) expect(excerpt(long.repeat(times), patternsOf(long), 300)).not.toContain('key')
+    for (const times of [1, 23, 200]) expect(excerpt(long.repeat(times), partsOf(long), 300)).not.toContain('key')
   })
 
   it('shows its beginning, even with a long secret', () => {
-    expect(excerpt('x'.repeat(100_000), patternsOf('key.'.repeat(750)), 5)).toBe('xxxxx')
+    expect(excerpt('x'.repeat(100_000), partsOf('key.'.repeat(750)), 5)).toBe('xxxxx')
   })
 
   it('is not cut inside a surrogate pair', () => {
@@ -629,8 +638,8 @@ describe('a long text from outside', () => {
   })
 
   it('is cut after redaction', () => {
-    expect(excerpt(`${secret} ${'x'.repeat(1000)}`, patternsOf(secret), 20)).toBe('[redacted] xxxxxxxxx')
-    expect(excerpt('short', patternsOf(secret), 300)).toBe('short')
+    expect(excerpt(`${secret} ${'x'.repeat(1000)}`, partsOf(secret), 20)).toBe('[redacted] xxxxxxxxx')
+    expect(excerpt('short', partsOf(secret), 300)).toBe('short')
     expect(excerpt('x'.repeat(100_000), [], 5)).toBe('xxxxx')
   })
 })
@@ -644,7 +653,7 @@ describe('the cause of an error', () => {
       stack: `TypeError: no ${secret}\n    at partner.js:1:1`,
       request: { secret },
     })
-    const safe = safeCause(thrown, patternsOf(secret)) as Error
+    const safe = safeCause(thrown, partsOf(secret)) as Error
     expect(safe).toMatchObject({ message: 'no [redacted]', code: 'E_[redacted]', cause: { message: 'inner' } })
     expect(Object.getOwnPropertyDescriptors(safe)).toMatchObject({
       name: { value: 'TypeError', enumerable: false, configurable: true, writable: true },
@@ -669,7 +678,7 @@ describe('the cause of an error', () => {
     [5, '5'],
     [{ message: 5 }, ''],
   ])('is an Error even if this was thrown: %s', (thrown, message) => {
-    const safe = safeCause(thrown, patternsOf(secret))
+    const safe = safeCause(thrown, partsOf(secret))
     expect(safe).toBeInstanceOf(Error)
     expect(safe).toHaveProperty('message', message)
   })

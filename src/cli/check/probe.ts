@@ -1,6 +1,6 @@
 import type { Transport, TransportRequest, TransportResponse } from 'campaign-client'
 import { attemptTimedOut, Failure, incompleteResponse, transportFailure } from '../../call/failure.ts'
-import { excerpt, patternsOf, queryOf, type Secrets } from '../../call/redact.ts'
+import { excerpt, partsOf, queryOf, type Secrets } from '../../call/redact.ts'
 import { decodeResponse, isDataIncomplete } from '../../call/response.ts'
 import { mayHaveBeenApplied, TOO_MANY_REQUESTS } from '../../call/retry.ts'
 import { endpoints, type OperationName } from '../../endpoints/index.ts'
@@ -122,7 +122,7 @@ export class Probe {
     this.#lastSentAt = performance.now()
     const timeout = AbortSignal.timeout(TIMEOUT_MS)
     const sentToken = otherToken ?? token
-    const secrets = [...queryOf(request.url), ...patternsOf(token), ...patternsOf(sentToken)]
+    const secrets = [...queryOf(request.url), ...partsOf(token), ...partsOf(sentToken)]
     const { method } = endpoints[operation]
     const headers = {
       accept: 'application/json',
