@@ -9,8 +9,14 @@ import type { Transport } from './transports/transport.ts'
  * A call waits up to 10 s for the token that another call has requested, then calls the source itself: a slow source may run
  * twice at once. After 30 s, `signal` aborts, and the call that called the source fails with `AccessTokenError`. Other waiting
  * calls, and the next call, call the source again.
+ *
+ * `forceRefresh` is true if the service refused the newest token of the source with a 401. A source with a cache must then
+ * bypass the cache.
  */
-export type AccessTokenSource = (options: { readonly signal: AbortSignal }) => string | Promise<string>
+export type AccessTokenSource = (options: {
+  readonly signal: AbortSignal
+  readonly forceRefresh: boolean
+}) => string | Promise<string>
 
 /** The call that an event belongs to. */
 export interface CallEvent {

@@ -34,6 +34,8 @@ const ABANDONED: TokenProblem = {
 /** A pending call of the token source. */
 interface TokenRequest {
   readonly startedAt: number
+  /** Whether the source was told that its newest token was refused. */
+  readonly isForced: boolean
   /** `undefined` once the request is abandoned. In Workers, it never settles if the call that made the request was abandoned. */
   readonly result: Promise<string | TokenProblem | undefined>
 }
@@ -48,6 +50,8 @@ export class AccessTokens {
   readonly #settings: Pick<ClientSettings, 'baseUrl' | 'fetch'>
   readonly #source: AccessTokenSource | undefined
   #cached: { readonly token: string; readonly expiresAt: number | undefined } | undefined
+  /** The newest token of the source, if the service refused it. */
+  #refused: string | undefined
   /** The pending requests, the newest last. */
   #requests: readonly TokenRequest[] = []
   #renewals = 0
@@ -103,10 +107,15 @@ export class AccessTokens {
 
   /** Removes a token that the service refused, unless another call has already renewed it. */
   refuse(token: string): void {
-    if (this.#source !== undefined && this.#cached?.token === token) this.#cached = undefined
+    if (this.#source === undefined || this.#cached?.token !== token) return
+    this.#cached = undefined
+    this.#refused = token
   }
 
-  /** Waits for the newest request, or makes one. */
+  /**
+   * Waits for the newest request, or makes one. After the newest token was refused, a request that was made before is of no
+   * use: a source with a cache may return the refused token.
+   */
   async #renewed(
     remainingMs: number,
     signal: AbortSignal | undefined,
@@ -117,47 +126,54 @@ export class AccessTokens {
       const now = performance.now()
       this.#requests = this.#requests.filter(({ startedAt }) => now - startedAt < MAX_REQUEST_MS)
       const newest = this.#requests.at(-1)
-      const joinsUntil = this.#requests.length < MAX_REQUESTS ? start + MAX_JOIN_MS : Number.POSITIVE_INFINITY
-      if (newest === undefined || now >= joinsUntil) {
-        return (await withTimeout(this.#ask().result, until - now, signal)) ?? ABANDONED
-      }
-      const checkAt = Math.min(now + CHECK_MS, until, joinsUntil, newest.startedAt + MAX_REQUEST_MS)
-      const result = await withTimeout(newest.result, Math.ceil(checkAt - now), signal)
-      if (result !== TIMED_OUT && result !== undefined) return result
+      const canJoin = newest !== undefined && (newest.isForced || this.#refused === undefined)
+      const asksAt = this.#requests.length >= MAX_REQUESTS ? Number.POSITIVE_INFINITY : canJoin ? start + MAX_JOIN_MS : now
+      const isOwn = newest === undefined || now >= asksAt
+      const request = isOwn ? this.#ask() : newest
+      const checkAt = isOwn ? until : Math.min(now + CHECK_MS, until, asksAt, newest.startedAt + MAX_REQUEST_MS)
+      const result = await withTimeout(request.result, Math.ceil(checkAt - now), signal)
+      if (isOwn && result === undefined) return ABANDONED
+      if (result !== TIMED_OUT && result !== undefined && !this.#isRefused(result, request.isForced)) return result
       const { cached } = this
       if (cached !== undefined) return cached
       if (performance.now() >= until) return TIMED_OUT
     }
   }
 
+  /** Whether a request that was made before the newest token was refused has returned that token again. */
+  #isRefused(result: string | TokenProblem, isForced: boolean): boolean {
+    return result === this.#refused && !isForced
+  }
+
   #ask(): TokenRequest {
     const abandoned = new AbortController()
+    const isForced = this.#refused !== undefined
     const result = new Promise<string | TokenProblem | undefined>((resolve) => {
       // Waiting calls keep the process alive. The request alone must not.
       const stopTimer = startTimer(MAX_REQUEST_MS, () => {
         resolve(undefined)
         abandoned.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'))
       })
-      void this.#callSource(abandoned.signal).then((token) => {
+      void this.#callSource(abandoned.signal, isForced).then((token) => {
         stopTimer()
         resolve(token)
       })
     }).finally(() => {
       this.#requests = this.#requests.filter((other) => other !== request)
     })
-    const request = { startedAt: performance.now(), result }
+    const request = { startedAt: performance.now(), isForced, result }
     this.#requests = [...this.#requests, request]
     return request
   }
 
-  async #callSource(signal: AbortSignal): Promise<string | TokenProblem> {
+  async #callSource(signal: AbortSignal, forceRefresh: boolean): Promise<string | TokenProblem> {
     const renewal = ++this.#renewals
     const source = this.#source as AccessTokenSource
     // Wait until the request is in `#requests`: the source may itself call this client.
     await undefined
     let result: unknown
     try {
-      result = await source({ signal })
+      result = await source({ signal, forceRefresh })
     } catch (error) {
       return {
         problem: 'the access token source failed',
@@ -170,7 +186,7 @@ export class AccessTokens {
       return { problem: `the access token source returned ${shownResult(result)}; it ${TOKEN_RULE}` }
     }
     // A request may finish after a later one. Its token must not replace a newer one.
-    if (renewal > this.#cachedRenewal) {
+    if (renewal > this.#cachedRenewal && !this.#isRefused(token, forceRefresh)) {
       this.#cachedRenewal = renewal
       this.#store(token)
     }
@@ -178,6 +194,7 @@ export class AccessTokens {
   }
 
   #store(token: string): void {
+    this.#refused = undefined
     this.#cached = { token, expiresAt: this.#source && expiryOf(token) }
     if (this.#recent[0] === token) return
     warnOfShortSecret(token, this.#settings)

@@ -428,6 +428,7 @@ describe('failures that end a run', () => {
   })
 
   test('30 pauses after a 429, or a Retry-After of an hour', async () => {
+    skipPauses()
     const { client, service } = setup()
     service.fail({ on: 'rewardWallet', kind: 'status', status: 429, headers: { 'retry-after': '0' }, times: Infinity })
     const stop = await stopErrorOf(rewardWallets(client, awards(3), { ledger: fileLedger(newPath()) }))
@@ -498,6 +499,7 @@ describe('failures that do not end a run', () => {
   })
 
   test('a row is sent again after each 429, which is never a verdict', async () => {
+    skipPauses()
     const { client, service } = setup()
     const path = newPath()
     service.fail({ on: 'rewardWallet', kind: 'status', status: 429, headers: { 'retry-after': '0' }, times: 25 })

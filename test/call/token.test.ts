@@ -227,14 +227,49 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
   })
 
   describe('the arguments of a source', () => {
-    test('are a signal, and `this` is undefined', async () => {
+    test('are a signal and forceRefresh, and `this` is undefined', async () => {
       const seen: unknown[] = []
       function accessToken(this: unknown, ...given: unknown[]): string {
         seen.push(this, ...given)
         return 'token'
       }
       await settle(read.run(clientOf({ accessToken, ...script(success).via })))
-      expect(seen).toEqual([undefined, { signal: expect.any(AbortSignal) }])
+      expect(seen).toEqual([undefined, { signal: expect.any(AbortSignal), forceRefresh: false }])
+    })
+
+    /** A source over a cache, as an identity library has. It counts its calls, and how often it bypassed the cache. */
+    function cachingSource() {
+      let issued = 0
+      let cachedToken: string | undefined
+      const forced: boolean[] = []
+      const accessToken = ({ forceRefresh }: { forceRefresh: boolean }): string => {
+        forced.push(forceRefresh)
+        if (forceRefresh || cachedToken === undefined) cachedToken = `token-${++issued}`
+        return cachedToken
+      }
+      return { accessToken, forced }
+    }
+
+    test('forceRefresh is true after the newest token was refused, so a cached token is replaced', async () => {
+      const { accessToken, forced } = cachingSource()
+      const { via, sent } = script(success, refusal(401), success, refusal(403), success)
+      const client = clientOf({ ...via, accessToken })
+      for (let call = 0; call < 4; call++) await settle(read.run(client))
+      expect(sentTokens(sent)).toEqual(['token-1', 'token-1', 'token-2', 'token-2', 'token-2'])
+      expect(forced).toEqual([false, true])
+    })
+
+    test('forceRefresh stays true until the source has given another token', async () => {
+      const seen: boolean[] = []
+      const accessToken = ({ forceRefresh }: { forceRefresh: boolean }): string => {
+        if (seen.push(forceRefresh) === 2) throw new Error('the vault is sealed')
+        return 'token'
+      }
+      const { via } = script(refusal(401), success)
+      const client = clientOf({ ...via, accessToken })
+      expect(await rejection(read.run(client))).toBeInstanceOf(AccessTokenError)
+      await settle(read.run(client))
+      expect(seen).toEqual([false, true, true])
     })
   })
 
@@ -642,6 +677,37 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       finish[2]?.('newest')
       await settle(next)
       expect(sentTokens(sent)).toEqual(['newer', 'newest'])
+    })
+
+    test('a renewal after a 401 does not join a request that was made before', async () => {
+      const expiring = await jwt(40)
+      const finish: ((token: string) => void)[] = []
+      const forced: boolean[] = []
+      const accessToken = ({ forceRefresh }: { forceRefresh: boolean }): string | Promise<string> =>
+        forced.push(forceRefresh) === 1 ? expiring : new Promise((resolve) => finish.push(resolve))
+      let refuse = (): void => undefined
+      const late: Step = async (request) => {
+        await new Promise<void>((resolve) => (refuse = resolve))
+        return refusal(401)(request)
+      }
+      const { via, sent } = script(late, success)
+      const client = clientOf({ ...via, accessToken })
+      const refused = read.run(client)
+      await expect.poll(() => sent.length).toBe(1)
+      vi.setSystemTime(NOW + 20_000)
+      const joined = read.run(client)
+      await vi.advanceTimersByTimeAsync(1)
+      expect(forced).toEqual([false, false])
+      refuse()
+      await expect.poll(() => forced).toEqual([false, false, true])
+      // The cache of the source still has the refused token.
+      finish[0]?.(expiring)
+      await vi.advanceTimersByTimeAsync(1)
+      expect(sent).toHaveLength(1)
+      finish[1]?.('forced')
+      for (const call of [refused, joined]) expect((await settle(call)).status).toBe('fulfilled')
+      expect(sentTokens(sent)).toEqual([expiring, 'forced', 'forced'])
+      expect(forced).toHaveLength(3)
     })
 
     test('a late token is used until the newer one arrives', async () => {

@@ -759,7 +759,7 @@ describe('when the service fails or refuses,', () => {
   test('waits after a 429, which never becomes a verdict', async () => {
     const { file, award, made, service } = await setUp()
     file('party.csv', listOf(40))
-    service.fail({ on: 'rewardWallet', kind: 'status', status: 429, times: 25, headers: { 'retry-after': '0' } })
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 429, times: 3, headers: { 'retry-after': '0' } })
     const ended = await award(['party.csv', ...SEND, '--json'])
     expect(jsonOf(ended)).toMatchObject({ counts: { awarded: 40, rejected: 0, indeterminate: 0 }, exitCode: 0 })
     expect(made()).toHaveLength(40)
