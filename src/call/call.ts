@@ -27,7 +27,7 @@ import {
   transportFailure,
 } from './failure.ts'
 import { nextSignalOf } from './next-signals.ts'
-import type { RateLimiter, Slot } from './rate-limiter.ts'
+import type { NotReady, RateLimiter, Slot } from './rate-limiter.ts'
 import { partsOf, queryOf, type Secrets, safeCause } from './redact.ts'
 import { type PreparedRequest, prepareRequest } from './request.ts'
 import { decodeResponse, isDataIncomplete } from './response.ts'
@@ -55,9 +55,6 @@ function nextCallId(): string {
   calls++
   return `${idPrefix}-${calls}`
 }
-
-/** After a longer wait for a slot, the token is checked again, because it may have expired. */
-const LONG_WAIT_MS = 1_000
 
 /** One call of a client: its attempts, the waits between them, and the outcome of a write. */
 export class Call<Name extends OperationName> {
@@ -123,22 +120,27 @@ export class Call<Name extends OperationName> {
     }
   }
 
-  /** Makes one attempt: gets the token, waits for a slot, sends the request and decodes the response. */
+  /**
+   * Makes one attempt: gets the token, waits for a slot, sends the request and decodes the response. The slot comes last: a slow
+   * token source must not take up slots, or delay an attempt into a pause or beyond the rate.
+   */
   async #attempt(): Promise<{ readonly data: unknown } | Failure> {
     const { settings, tokens, limiter } = this.#context
-    // Skip the awaits if the token is cached and no call waits. The token comes first: a slow token source must not take up a
-    // slot.
-    let token = tokens.cached ?? (await this.#token())
-    if (token instanceof Failure) return token
-    const slot = limiter.tryAdmit(settings.accessToken, this.#attemptMs()) ?? (await this.#waitForSlot())
-    if (slot instanceof Failure) return slot
-    this.#slot = slot
-    if (slot.waitedMs > LONG_WAIT_MS) {
-      token = tokens.cached ?? (await this.#token())
-      limiter.extend(slot, this.#attemptMs())
+    let since: number | undefined
+    for (;;) {
+      // Skip the awaits if the token is cached and no call waits.
+      const token = tokens.cached ?? (await this.#token())
+      if (token instanceof Failure) return token
+      const slot = limiter.tryAdmit(settings.accessToken, this.#attemptMs()) ?? (await this.#waitForSlot(token, since))
+      if (slot instanceof Failure) return slot
+      if ('limit' in slot) return this.#exchange(slot, tokens.afterWait(token) ?? token)
+      since = slot.since
     }
-    if (token instanceof Failure) return token
+  }
 
+  async #exchange(slot: Slot, token: string): Promise<{ readonly data: unknown } | Failure> {
+    const { limiter } = this.#context
+    this.#slot = slot
     const sentAt = performance.now()
     const response = await this.#send(token)
     if (response instanceof Failure) return response
@@ -157,11 +159,18 @@ export class Call<Name extends OperationName> {
     return this.#context.tokens.get(this.#operation, this.#prepared.settings, this.#timeLeft())
   }
 
-  async #waitForSlot(): Promise<Slot | Failure> {
-    const { limiter, settings } = this.#context
+  /** Waits for a slot. When it is the attempt's turn, its token may have expired or been refused: it then needs another one. */
+  async #waitForSlot(token: string, since: number | undefined): Promise<Slot | NotReady | Failure> {
+    const { limiter, settings, tokens } = this.#context
     const { signal, timeoutMs, totalTimeoutMs } = this.#prepared.settings
-    const wait = { retry: this.#attemptNumber - 1, attemptMs: timeoutMs, totalMs: this.#timeLeft(), signal }
-    const admitted = await limiter.admit(settings.accessToken, wait)
+    const admitted = await limiter.admit(settings.accessToken, {
+      retry: this.#attemptNumber - 1,
+      attemptMs: timeoutMs,
+      totalMs: this.#timeLeft(),
+      signal,
+      since,
+      isReady: () => tokens.afterWait(token) !== undefined,
+    })
     if (admitted === TIMED_OUT) return noTimeToSend(this.#operation, totalTimeoutMs)
     return 'retryAfterMs' in admitted ? pauseTooLong(this.#operation, admitted.retryAfterMs) : admitted
   }

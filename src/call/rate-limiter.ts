@@ -21,9 +21,8 @@ export interface Slot {
   readonly limit: TokenLimit
   /** The epoch in which the attempt started. */
   readonly epoch: number
-  readonly waitedMs: number
   /** The end of the attempt's time limit. From then on the slot is free, even if its call was abandoned and never releases it. */
-  endsAt: number
+  readonly endsAt: number
 }
 
 /** The service asked for a pause that is too long to wait for. */
@@ -40,18 +39,29 @@ export interface Wait {
   /** The time limit of the wait and the attempt together, in milliseconds. */
   readonly totalMs: number
   readonly signal: AbortSignal | undefined
+  /** The {@link NotReady.since} of an attempt that was not ready. It gets its place in the queue back. */
+  readonly since: number | undefined
+  /** Whether the attempt can be sent, as it needs a valid token. Called when it is its turn. */
+  readonly isReady: () => boolean
+}
+
+/** It was the attempt's turn, and it was not ready. It has no slot. */
+export interface NotReady {
+  /** The value of `performance.now()` when the attempt began to wait. */
+  readonly since: number
 }
 
 /** An attempt in the queue. */
 class Waiter {
   /** 0 for the first attempt of a call. */
   readonly retry: number
-  readonly since = performance.now()
-  checkedAt = this.since
+  readonly since: number
+  checkedAt = performance.now()
   #wake: () => void = () => undefined
 
-  constructor(retry: number) {
+  constructor(retry: number, since: number | undefined) {
     this.retry = retry
+    this.since = since ?? this.checkedAt
   }
 
   /** Waits for {@link wake}, at most for `ms`. Rejects with the signal's reason when `signal` aborts. */
@@ -124,10 +134,17 @@ export class TokenLimit {
     return now < this.#longPause.until ? { retryAfterMs: this.#longPause.retryAfterMs } : undefined
   }
 
-  /** Adds a waiter to the end of its queue, unless it has a place. */
+  /** Adds a waiter to its queue, unless it has a place: to the end, or to its earlier place. */
   add(waiter: Waiter): void {
     while (this.#waiters.length <= waiter.retry) this.#waiters.push(new Set())
-    this.#waiters[waiter.retry]?.add(waiter)
+    const queue = this.#waiters[waiter.retry] as Set<Waiter>
+    if (queue.has(waiter)) return
+    const isReturning = waiter.since < waiter.checkedAt
+    const later = isReturning ? [...queue].filter(({ since }) => since > waiter.since) : []
+    for (const each of [waiter, ...later]) {
+      queue.delete(each)
+      queue.add(each)
+    }
   }
 
   remove(waiter: Waiter): void {
@@ -164,8 +181,8 @@ export class TokenLimit {
   }
 
   /** Records the start of an attempt. */
-  start(now: number, attemptMs: number, waitedMs = 0): Slot {
-    const slot = { limit: this, epoch: this.#epoch, waitedMs, endsAt: now + attemptMs }
+  start(now: number, attemptMs: number): Slot {
+    const slot = { limit: this, epoch: this.#epoch, endsAt: now + attemptMs }
     removeOldest(this.#inFlight, now)
     this.#inFlight.add(slot)
     const isLate = now - this.#nextStart > MAX_DRIFT_MS
@@ -264,7 +281,7 @@ export class RateLimiter {
     const limit = this.#limitOf(token)
     const now = performance.now()
     if (this.#delay(limit, undefined, now) > 0) return undefined
-    return this.#start(limit, now, attemptMs, now)
+    return this.#start(limit, now, attemptMs)
   }
 
   /**
@@ -274,11 +291,11 @@ export class RateLimiter {
    */
   async admit(
     token: unknown,
-    { retry, attemptMs, totalMs, signal }: Wait,
-  ): Promise<Slot | LongPause | typeof TIMED_OUT> {
+    { retry, attemptMs, totalMs, signal, since, isReady }: Wait,
+  ): Promise<Slot | LongPause | NotReady | typeof TIMED_OUT> {
     const limit = this.#limitOf(token)
-    const waiter = new Waiter(retry)
-    const until = waiter.since + totalMs
+    const waiter = new Waiter(retry, since)
+    const until = waiter.checkedAt + totalMs
     try {
       for (;;) {
         if (signal?.aborted) throw reasonOf(signal)
@@ -289,8 +306,9 @@ export class RateLimiter {
         limit.add(waiter)
         const delayMs = this.#delay(limit, waiter, now)
         if (delayMs <= 0) {
+          if (!isReady()) return { since: waiter.since }
           this.#moveToEnd(token, limit)
-          return this.#start(limit, waiter.since, Math.min(attemptMs, until - now), now)
+          return this.#start(limit, now, Math.min(attemptMs, until - now))
         }
         if (now >= until) return TIMED_OUT
         await waiter.sleep(Math.ceil(Math.min(delayMs, CHECK_MS, until - now)), signal)
@@ -299,12 +317,6 @@ export class RateLimiter {
       limit.remove(waiter)
       this.#wakeNext(limit)
     }
-  }
-
-  /** Starts the time limit of an attempt again. */
-  extend(slot: Slot, attemptMs: number): void {
-    slot.endsAt = performance.now() + attemptMs
-    this.#inFlight.add(slot)
   }
 
   /** Records the end of an attempt and frees its slot. */
@@ -351,8 +363,8 @@ export class RateLimiter {
     return due === undefined || due === limit ? 0 : Number.POSITIVE_INFINITY
   }
 
-  #start(limit: TokenLimit, since: number, attemptMs: number, now: number): Slot {
-    const slot = limit.start(now, attemptMs, now - since)
+  #start(limit: TokenLimit, now: number, attemptMs: number): Slot {
+    const slot = limit.start(now, attemptMs)
     removeOldest(this.#inFlight, now)
     this.#inFlight.add(slot)
     return slot

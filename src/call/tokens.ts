@@ -9,6 +9,8 @@ import { partsOf, type Secrets, safeCause } from './redact.ts'
 
 /** A token is renewed this long before it expires. */
 const RENEW_BEFORE_MS = 30_000
+/** A call may send a new token for at least this time, even if it expires soon. */
+const MIN_USE_MS = 1_000
 /** A pending request to the token source is abandoned after this time. */
 const MAX_REQUEST_MS = 30_000
 /** A call waits this long for the request of another call. Then it makes a second request. */
@@ -31,6 +33,13 @@ const ABANDONED: TokenProblem = {
   problem: `the access token source gave no token within ${MAX_REQUEST_MS / 1_000} s`,
 }
 
+interface CachedToken {
+  readonly token: string
+  readonly expiresAt: number | undefined
+  /** A value of `performance.now()`. */
+  readonly storedAt: number
+}
+
 /** A pending call of the token source. */
 interface TokenRequest {
   readonly startedAt: number
@@ -49,7 +58,7 @@ interface TokenRequest {
 export class AccessTokens {
   readonly #settings: Pick<ClientSettings, 'baseUrl' | 'fetch'>
   readonly #source: AccessTokenSource | undefined
-  #cached: { readonly token: string; readonly expiresAt: number | undefined } | undefined
+  #cached: CachedToken | undefined
   /** The newest token of the source, if the service refused it. */
   #refused: string | undefined
   /** The pending requests, the newest last. */
@@ -82,6 +91,16 @@ export class AccessTokens {
     const cached = this.#cached
     const isFresh = cached?.expiresAt === undefined || Date.now() < cached.expiresAt - RENEW_BEFORE_MS
     return isFresh ? cached?.token : undefined
+  }
+
+  /**
+   * Returns the token for a call that got one and then waited: the cached token, or the same token for a second. Without that
+   * second, a call would never have a token if all tokens of the source expire within 30 s.
+   */
+  afterWait(token: string): string | undefined {
+    const newest = this.#cached
+    const isNew = newest?.token === token && performance.now() - newest.storedAt < MIN_USE_MS
+    return this.cached ?? (isNew ? token : undefined)
   }
 
   /**
@@ -127,7 +146,8 @@ export class AccessTokens {
       this.#requests = this.#requests.filter(({ startedAt }) => now - startedAt < MAX_REQUEST_MS)
       const newest = this.#requests.at(-1)
       const canJoin = newest !== undefined && (newest.isForced || this.#refused === undefined)
-      const asksAt = this.#requests.length >= MAX_REQUESTS ? Number.POSITIVE_INFINITY : canJoin ? start + MAX_JOIN_MS : now
+      const asksAt =
+        this.#requests.length >= MAX_REQUESTS ? Number.POSITIVE_INFINITY : canJoin ? start + MAX_JOIN_MS : now
       const isOwn = newest === undefined || now >= asksAt
       const request = isOwn ? this.#ask() : newest
       const checkAt = isOwn ? until : Math.min(now + CHECK_MS, until, asksAt, newest.startedAt + MAX_REQUEST_MS)
@@ -195,7 +215,7 @@ export class AccessTokens {
 
   #store(token: string): void {
     this.#refused = undefined
-    this.#cached = { token, expiresAt: this.#source && expiryOf(token) }
+    this.#cached = { token, expiresAt: this.#source && expiryOf(token), storedAt: performance.now() }
     if (this.#recent[0] === token) return
     warnOfShortSecret(token, this.#settings)
     this.#recent = [token, ...this.#recent.filter((other) => other !== token)].slice(0, MAX_RECENT_TOKENS)

@@ -17,8 +17,9 @@ const MINUTE = 60_000
 const backoff = (nth: number): number => backoffMs(nth, JITTER.ofPause)
 /** Rejects with the result if it is not a slot. */
 async function admit(queue: RateLimiter, token: unknown = 'token', retry = 0, totalMs = MINUTE, signal?: AbortSignal) {
-  const result = await queue.admit(token, { retry, attemptMs: MINUTE, totalMs, signal })
-  if (result === TIMED_OUT || 'retryAfterMs' in result) throw result
+  const wait = { retry, attemptMs: MINUTE, totalMs, signal, since: undefined, isReady: () => true }
+  const result = await queue.admit(token, wait)
+  if (result === TIMED_OUT || !('limit' in result)) throw result
   return result
 }
 
@@ -479,7 +480,7 @@ describe('after calls that were abandoned, as in Workers at the end of a request
     async (limits) => {
       const queue = new RateLimiter(limits)
       for (const attemptMs of [5_000, 10_000]) {
-        await queue.admit('token', { retry: 0, attemptMs, totalMs: MINUTE, signal: undefined })
+        queue.tryAdmit('token', attemptMs)
         await vi.advanceTimersByTimeAsync(10)
       }
       const order = admitted(Array.from({ length: 3 }, () => admit(queue)))
@@ -530,17 +531,37 @@ describe('after calls that were abandoned, as in Workers at the end of a request
     queue.release(slow)
     expect(queue.tryAdmit('token', MINUTE)).toBeUndefined()
   })
+})
 
-  test('a slot whose time limit starts again is not free before its end', async () => {
-    const queue = new RateLimiter({ maxConcurrency: 1 })
-    const slot = queue.tryAdmit('token', 1_000) as Slot
-    await vi.advanceTimersByTimeAsync(900)
-    queue.extend(slot, 1_000)
-    await vi.advanceTimersByTimeAsync(999)
-    expect(queue.tryAdmit('token', MINUTE)).toBeUndefined()
-    await vi.advanceTimersByTimeAsync(1)
-    expect(queue.tryAdmit('token', MINUTE)).toBeDefined()
-  })
+test('an attempt that is not ready gets no slot, and later its place back', async () => {
+  const queue = new RateLimiter({ maxConcurrency: 1, requestsPerSecond: 1 })
+  const first = await admit(queue)
+  const wait = {
+    retry: 0,
+    attemptMs: MINUTE,
+    totalMs: MINUTE,
+    signal: undefined,
+    since: undefined,
+    isReady: () => false,
+  }
+  const early = queue.admit('token', wait)
+  await vi.advanceTimersByTimeAsync(1)
+  const others = [admit(queue), admit(queue)]
+  const order = admitted(others)
+  await vi.advanceTimersByTimeAsync(2_000)
+  queue.release(first)
+  await settled()
+  const notReady = await early
+  expect(notReady).not.toHaveProperty('limit')
+  expect(order).toEqual([0])
+  queue.release(await (others[0] as Promise<Slot>))
+  const { since } = notReady as { since: number }
+  const returned = queue.admit('token', { ...wait, since, isReady: () => true }) as Promise<Slot>
+  const next = admitted([others[1] as Promise<Slot>, returned])
+  await vi.advanceTimersByTimeAsync(1_000)
+  queue.release(await returned)
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(next).toEqual([1, 0])
 })
 
 test('a call that becomes the first in the queue after an abort starts in time', async () => {
