@@ -27,10 +27,10 @@ export function decodedTexts(text: string): DecodedText[] {
 const fromJson = (source: DecodedText): DecodedText[] =>
   source.text.includes('\\') ? [decode(source, JSON_ESCAPE, unescaped)] : []
 
-const unescaped = (escape: string): string =>
-  escape.length > 2
-    ? String.fromCharCode(Number.parseInt(escape.slice(2), 16))
-    : (CONTROL_CHARACTERS[escape.charAt(1)] ?? escape.slice(1))
+const unescaped = (escaped: string): string =>
+  escaped.length > 2
+    ? String.fromCharCode(Number.parseInt(escaped.slice(2), 16))
+    : (CONTROL_CHARACTERS[escaped.charAt(1)] ?? escaped.slice(1))
 
 function fromPercent(bytes: string): string {
   try {

@@ -78,13 +78,17 @@ function networkFailure(operation: string, thrown: unknown, sent: boolean, secre
   return new Failure(sent ? 'no_response' : 'not_sent', new NetworkError(message, { operation, cause, systemCode }))
 }
 
-/** Returns the distinct messages of an error and its causes. The deepest cause is usually the most specific. */
+/**
+ * Returns the distinct messages of an error, of its causes, and of the errors of an `AggregateError`. The deepest cause is
+ * usually the most specific.
+ */
 function messagesOf(cause: Error | undefined): string[] {
-  const messages: string[] = []
+  const messages = new Set<string>()
   for (let error = cause; error !== undefined; error = error.cause as Error | undefined) {
-    if (!messages.includes(error.message)) messages.push(error.message)
+    const { errors = [] } = error as Partial<AggregateError>
+    for (const { message } of [error, ...errors]) messages.add(message)
   }
-  return messages
+  return [...messages]
 }
 
 function tooLarge(operation: string, { message, status = 0 }: TransportError, secrets: Secrets): Failure {

@@ -8,6 +8,8 @@ const MAX_TEXT_LENGTH = 65_536
 /** Maximum length of each text of a foreign error. */
 const MAX_CAUSE_LENGTH = 16_384
 const MAX_CAUSE_DEPTH = 5
+/** The maximum number of errors of an `AggregateError`, such as one for each address of a host. */
+const MAX_ERRORS = 8
 
 /**
  * A JWT: three base64url parts. The first begins with `eyJ`, an encoded `{"`. A match starts at the beginning of a word,
@@ -90,18 +92,27 @@ function withoutSecrets(text: string, secrets: Secrets): string {
 export const cut = (text: string, length: number): string => text.slice(0, length).replace(/[\ud800-\udbff]$/, '')
 
 /**
- * Copies name, message, code, stack and causes of a foreign error, without secrets. Errors of HTTP libraries have fields
- * with the request and its token, which loggers print.
+ * Copies name, message, code, stack, causes and the errors of an `AggregateError`, without secrets. Errors of HTTP libraries
+ * have fields with the request and its token, which loggers print.
  */
 export function safeCause(error: unknown, secrets: Secrets, depth = 0): Error | undefined {
   if (error === undefined || error === null || depth > MAX_CAUSE_DEPTH) return undefined
   const clean = (text: string): string => excerpt(text, secrets, MAX_CAUSE_LENGTH)
   if (typeof error !== 'object') return new Error(clean(String(error)))
-  const { name, message, code, stack, cause } = fieldsOf(error)
+  const { name, message, code, stack, cause, errors } = fieldsOf(error)
   const text = typeof message === 'string' ? message : ''
   const safe = new Error(clean(text))
   const safeInner = safeCause(cause, secrets, depth + 1)
   if (safeInner !== undefined) hide(safe, 'cause', safeInner)
+  if (Array.isArray(errors)) {
+    const first = errors.slice(0, MAX_ERRORS)
+    // At the maximum depth, the copies have no causes.
+    hide(
+      safe,
+      'errors',
+      first.flatMap((each) => safeCause(each, secrets, MAX_CAUSE_DEPTH) ?? []),
+    )
+  }
   if (typeof name === 'string') hide(safe, 'name', clean(name))
   if (typeof code === 'string') Object.assign(safe, { code: clean(code) })
   if (typeof stack === 'string') hide(safe, 'stack', safeStack(stack, text, secrets))
@@ -111,8 +122,8 @@ export function safeCause(error: unknown, secrets: Secrets, depth = 0): Error | 
 /** Reads the fields of a foreign error. Returns none if a getter throws. */
 function fieldsOf(error: object): Record<string, unknown> {
   try {
-    const { name, message, code, stack, cause } = error as Record<string, unknown>
-    return { name, message, code, stack, cause }
+    const { name, message, code, stack, cause, errors } = error as Record<string, unknown>
+    return { name, message, code, stack, cause, errors }
   } catch {
     return {}
   }
@@ -128,6 +139,6 @@ function safeStack(stack: string, message: string, secrets: Secrets): string {
   return cut(lines.map(toVisible).join('\n'), MAX_CAUSE_LENGTH)
 }
 
-function hide(error: Error, name: 'name' | 'stack' | 'cause', value: unknown): void {
+function hide(error: Error, name: 'name' | 'stack' | 'cause' | 'errors', value: unknown): void {
   Object.defineProperty(error, name, { value, configurable: true, writable: true, enumerable: false })
 }

@@ -73,7 +73,13 @@ export function decodeError(response: TransportResponse, body: unknown, context:
     // Only the local service gives its reason.
     refusalReason !== undefined && `reason: ${refusalReason}`,
   ]
-  const hint = isTokenRefused ? expiryHint(context.token) : status === 404 ? baseUrlHint(context.baseUrl) : ''
+  const hint = isTokenRefused
+    ? expiryHint(context.token)
+    : status === 404
+      ? baseUrlHint(context.baseUrl)
+      : status === 403 && isHtml(response.text, headers)
+        ? '; the body is HTML, so probably a gateway in front of the service refused the request'
+        : ''
   const text = `${operation}: the service responded with ${details.filter(Boolean).join(', ')}${hint}`
   const requestId = requestIdOf(headers)
   const init: ApiErrorInit = { operation, status, serviceCode: code, reason, headers, requestId, retryAfterMs }
@@ -92,6 +98,9 @@ function errorClass(status = 0): ApiErrorClass {
 /** The API description shows the service below `/api/v1`. See "Base URL and version" in docs/the-service.md. */
 const baseUrlHint = (baseUrl: string): string =>
   new URL(baseUrl).pathname.endsWith('/api/v1/') ? '' : '; baseUrl does not end with /api/v1, where the service is'
+
+const isHtml = (text: string, { 'content-type': type = '' }: Readonly<Record<string, string>>): boolean =>
+  /^(?:text\/html|application\/xhtml)/i.test(type) || /^\s*<(?:!doctype html|html)\b/i.test(text)
 
 const MAX_MESSAGE_LENGTH = 300
 

@@ -2,7 +2,7 @@ import type { Issue } from 'campaign-client'
 import { describeAt } from '../shared/issue.ts'
 import { ERROR_CODES } from './error-codes.ts'
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts'
-import { proxyUrlFor } from './proxy-url.ts'
+import { proxyFor } from './proxy-url.ts'
 
 interface FailureDetails {
   /** How the user can solve the problem. */
@@ -85,8 +85,9 @@ export function adviceOnError(
   if (systemCode !== undefined && HANDSHAKE_CODES.has(systemCode)) {
     return 'TLS failed, probably because the server speaks http on this port: check the scheme and port of CAMPAIGN_BASE_URL'
   }
-  const isProxied = baseUrl !== undefined && URL.canParse(baseUrl) && proxyUrlFor(baseUrl) !== undefined
-  return isProxied ? `the connection goes through HTTPS_PROXY: check it first. Then ${ADVICE.network}` : ADVICE.network
+  const proxy = baseUrl !== undefined && URL.canParse(baseUrl) ? proxyFor(baseUrl) : undefined
+  if (proxy === undefined) return ADVICE.network
+  return `the connection goes through ${proxy.variable}: check it first. Then ${ADVICE.network}`
 }
 
 /** The failure for a single write with an unknown outcome. */

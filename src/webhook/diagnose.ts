@@ -266,8 +266,12 @@ function cleanSecrets(secret: string): SecretVariant[] {
   return [...codesOf].map(([key, codes]) => ({ codes, key }))
 }
 
-const withEnd = (bytes: Uint8Array, end: string): Uint8Array =>
-  Uint8Array.of(...bytes, ...new TextEncoder().encode(end))
+function withEnd(bytes: Uint8Array, end: string): Uint8Array {
+  const longer = new Uint8Array(bytes.length + end.length)
+  longer.set(bytes)
+  longer.set(new TextEncoder().encode(end), bytes.length)
+  return longer
+}
 
 /** Decodes UTF-8. Returns `undefined` when the bytes are not UTF-8. */
 function toText(data: string | Uint8Array | undefined): string | undefined {

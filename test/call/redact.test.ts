@@ -236,7 +236,7 @@ function expectCopiesOnly(error: unknown): void {
   for (let cause = (error as Error).cause; cause !== undefined; cause = (cause as Error).cause) {
     expect(Object.getPrototypeOf(cause)).toBe(Error.prototype)
     for (const key of Reflect.ownKeys(cause as Error)) {
-      expect(['name', 'message', 'stack', 'code', 'cause']).toContain(key)
+      expect(['name', 'message', 'stack', 'code', 'cause', 'errors']).toContain(key)
     }
   }
 }
@@ -681,6 +681,20 @@ describe('the cause of an error', () => {
     const safe = safeCause(thrown, partsOf(secret))
     expect(safe).toBeInstanceOf(Error)
     expect(safe).toHaveProperty('message', message)
+  })
+
+  it('has the errors of an AggregateError, whose messages are in the message of the call', async () => {
+    const refused = (address: string): Error =>
+      Object.assign(new Error(`connect ECONNREFUSED ${address} ${OPAQUE}`), { code: 'ECONNREFUSED', token: OPAQUE })
+    const errors = [refused('::1:443'), refused('127.0.0.1:443')]
+    const failed = Object.assign(new AggregateError(errors, ''), { code: 'ECONNREFUSED' })
+    const fetch = () => Promise.reject(new TypeError('fetch failed', { cause: failed }))
+    const error = (await register({ accessToken: OPAQUE, fetch })) as NetworkError
+    const each = ['connect ECONNREFUSED ::1:443 [redacted]', 'connect ECONNREFUSED 127.0.0.1:443 [redacted]']
+    expect(error.message).toContain(`(ECONNREFUSED, fetch failed, ${each.join(', ')})`)
+    expect(error.cause).toMatchObject({ cause: { errors: each.map((message) => ({ message })) } })
+    expectNoSecretIn(error)
+    expect(safeCause(new AggregateError(Array(1_000).fill(failed)), [])).toHaveProperty('errors.length', 8)
   })
 
   it('has at most six levels', () => {

@@ -247,3 +247,23 @@ describe('a forgotten /api/v1', () => {
     expect((await errorOf(client)).message).not.toMatch(HINT)
   })
 })
+
+describe('the message of a 403', () => {
+  const errorOf403 = (body: string, type: string, status = 403) =>
+    rejection(
+      clientWith({
+        fetch: async () => new Response(body, { status, headers: { 'content-type': type } }),
+      }).getCampaignInfo({ pid: 'demo' }),
+    )
+
+  it.each([
+    ['<html><h1>Forbidden</h1>', 'text/html; charset=utf-8', 403, true],
+    ['', 'text/html', 403, true],
+    [' <!DOCTYPE html><p>no', 'text/plain', 403, true],
+    ['{"success":false,"error":{"code":403,"message":"<html>"}}', 'application/json', 403, false],
+    ['Forbidden', 'text/plain', 403, false],
+    ['<html>', 'text/html', 400, false],
+  ])('names a gateway if the body is HTML: %j, %s, %d', async (body, type, status, isNamed) => {
+    expect(((await errorOf403(body, type, status)) as Error).message.includes('probably a gateway')).toBe(isNamed)
+  })
+})

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
+import { closedAddress } from '../call/loopback-server.ts'
 import { startConnectProxy } from '../support/connect-proxy.ts'
 import { jsonOf, run } from './command.ts'
 
@@ -32,6 +33,28 @@ test('HTTPS requests use HTTPS_PROXY, unless NO_PROXY names the host', async () 
   expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('HTTPS_PROXY is not the URL of a proxy') })
   expect(wrong.stderr).not.toContain('hunter2')
 })
+
+test.each(['HTTPS_PROXY', 'https_proxy', 'ALL_PROXY'])(
+  'HOST:PORT in %s is an http proxy, whose errors name it',
+  async (name) => {
+    const env = { CAMPAIGN_BASE_URL: 'https://service.invalid/api/v1', CAMPAIGN_ACCESS_TOKEN: 'any' }
+    const { host, targets } = await startConnectProxy({ status: 407 })
+    const closed = new URL(await closedAddress()).host
+    const send = ['webhook', 'send', 'https://endpoint.invalid/', '--json']
+    for (const args of [['call', 'getCampaignInfo', '--pid', 'demo'], send]) {
+      stubProxy({ [name]: host })
+      const refused = await run(args, { env: { ...env, CAMPAIGN_WEBHOOK_SECRET: 'a secret of the webhook' } })
+      expect(refused.code).toBe(4)
+      expect(refused.stdout + refused.stderr).toContain(`the proxy of ${name} refused the connection with HTTP 407`)
+      stubProxy({ [name]: closed })
+      const failed = await run(args, { env: { ...env, CAMPAIGN_WEBHOOK_SECRET: 'a secret of the webhook' } })
+      expect(failed.code).toBe(4)
+      expect(failed.stdout + failed.stderr).toContain(`the proxy of ${name} failed (ECONNREFUSED)`)
+    }
+    expect(targets).toContain('service.invalid:443')
+    expect(targets).toContain('endpoint.invalid:443')
+  },
+)
 
 test.each([
   ['https://[::1]:1/api/v1', {}],

@@ -7,6 +7,7 @@ import zlib from 'node:zlib'
 import { CampaignClient, type Cancellation, ConfigurationError, TimeoutError, type Transport } from 'campaign-client'
 import { type NodeTransportOptions, nodeTransport } from 'campaign-client/node'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { version } from '../../package.json'
 import { cancellationOf } from '../../src/shared/abort.ts'
 import type { TransportRequest } from '../../src/transports/transport.ts'
 import { type RawRequest, type RawServer, rawServer, responseBytes } from './raw-server.ts'
@@ -651,6 +652,19 @@ test('a header that node:http refuses fails the request with sent: false and fre
   await expect(refused).rejects.toMatchObject({ sent: false, systemCode: 'ERR_HTTP_TRAILER_INVALID' })
   await transport.send(read(server), never)
   expect(server.requests).toHaveLength(1)
+})
+
+test('user-agent is the package and its version, unless the request has one', async () => {
+  const server = await serving(({ socket }) => socket.write(responseBytes('{}')))
+  const transport = transportWith()
+  for (const headers of [{}, { 'user-agent': 'shop/1.0' }, { 'User-Agent': 'shop/2.0' }]) {
+    await transport.send({ ...read(server), headers }, never)
+  }
+  expect(server.requests.map(({ head }) => /^user-agent: (.*)$/im.exec(head)?.[1])).toEqual([
+    `campaign-client/${version}`,
+    'shop/1.0',
+    'shop/2.0',
+  ])
 })
 
 test('a custom accept-encoding is sent, in any letter case', async () => {

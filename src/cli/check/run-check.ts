@@ -94,7 +94,10 @@ function failureOf({ reads, probe, args }: Check): CommandFailure | undefined {
   const [refusal] = replies
   if (refusal !== undefined) {
     if (replies.some(({ kind, status }) => status < 300 && kind !== 'error')) return undefined
-    const message = `${baseUrl} refused every read of the campaign ${JSON.stringify(args.pid)}: ${describeReply(refusal)}`
+    const isHtml = refusal.status === 403 && (refusal.header('content-type') ?? '').includes('html')
+    const by = isHtml ? ' (the body is HTML, so probably a gateway in front of the service refused it)' : ''
+    const refused = `every read${by} of the campaign ${JSON.stringify(args.pid)}`
+    const message = `${baseUrl} refused ${refused}: ${describeReply(refusal)}`
     if (refusal.status === 403) return fail(EXIT.refused, 'access_denied', message)
     return fail(
       EXIT.refused,

@@ -1,6 +1,7 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest, type RequestOptions } from 'node:https'
 import { adviceOnConnection, type ConnectionError } from '../../shared/receiver-advice.ts'
+import { USER_AGENT } from '../../shared/user-agent.ts'
 import { proxyAgentFor } from '../proxy.ts'
 
 interface PostOptions {
@@ -65,7 +66,7 @@ async function send(
   const request = sendRequest(url, {
     method: 'POST',
     // The agent of a proxy is used once. It must not keep the connection.
-    headers: { ...headers, 'content-length': body.length, connection: 'close' } as never,
+    headers: { 'user-agent': USER_AGENT, ...headers, 'content-length': body.length, connection: 'close' } as never,
     agent,
     ALPNProtocols: ['http/1.1'],
   } as RequestOptions)

@@ -4,6 +4,7 @@ import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setImmediate } from 'node:timers'
 import { TLSSocket } from 'node:tls'
+import { USER_AGENT } from '../../shared/user-agent.ts'
 import {
   isRedirect,
   systemCodeOf,
@@ -243,7 +244,7 @@ function open({ method, url, headers }: TransportRequest, { origin, agent }: Rou
     host: origin.host,
     port: origin.port,
     path: url.slice(origin.length),
-    headers: { 'accept-encoding': ACCEPTED_ENCODINGS, ...headers },
+    headers: { 'accept-encoding': ACCEPTED_ENCODINGS, 'user-agent': USER_AGENT, ...headers },
   })
 }
 

@@ -17,6 +17,8 @@ export type { NodeAgent, NodeTransport, NodeTransportOptions } from './options.t
  * sent twice uses a new connection, or a connection that was used within the last second. The server might close a
  * connection that has been idle for longer just as the write arrives, and the outcome would be unknown.
  *
+ * It sends `user-agent: campaign-client/VERSION`. The `headers` of a client or call replace it.
+ *
  * @param options - Your own agent, or settings of the built-in agents.
  * @throws ConfigurationError when an option is wrong, or `agent` is combined with `maxSockets` or `keepAliveMs`.
  *
