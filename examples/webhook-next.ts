@@ -24,4 +24,6 @@ const receiver = createWebhookReceiver({
   },
 })
 
-export const POST = receiver.fetch
+// One parameter: Next.js refuses to build a route with other types.
+export const POST = (request: Request): Promise<Response> =>
+  receiver.fetch(request)

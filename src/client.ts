@@ -26,6 +26,25 @@ import { clientSettings, derivedOptions, readClientOptions } from './settings/cl
 import { CLIENT_INTERNALS } from './shared/client-internals.ts'
 import { fetchTransport } from './transports/fetch.ts'
 
+interface ClientState {
+  readonly context: CallContext
+  readonly options: CampaignClientOptions
+}
+
+/**
+ * The state of each client, which printing a client does not show. It is not a private field: a class whose declaration has one
+ * accepts only its own clients, and not those of the CommonJS declarations or of a second copy of the package.
+ */
+const states = new WeakMap<CampaignClient, ClientState>()
+
+/** Returns the context of a client. @throws TypeError when a method is called on another object */
+function contextOf(client: CampaignClient): CallContext {
+  const state = states.get(client)
+  if (state === undefined)
+    throw new TypeError('the method was not called on a CampaignClient; call it as client.method()')
+  return state.context
+}
+
 /**
  * A client of the campaign engagement service, with one method per endpoint.
  *
@@ -34,8 +53,8 @@ import { fetchTransport } from './transports/fetch.ts'
  * an `outcome`: whether the service may have applied it. The client retries temporary failures if a retry is safe for the
  * method.
  *
- * Call the methods on the client itself. A detached method, or a `Proxy` around the client, cannot read its private
- * fields: wrap calls in functions instead.
+ * Call the methods on the client itself. A detached method, or a `Proxy` around the client, throws a `TypeError`: wrap calls in
+ * functions instead.
  *
  * Create one client and share it: concurrent calls share one token. A client has no `close`: it holds nothing open.
  *
@@ -55,15 +74,11 @@ import { fetchTransport } from './transports/fetch.ts'
  * ```
  */
 export class CampaignClient {
-  // A `#` field, not TypeScript's `private`, so that printing the client does not show the token.
-  #context: CallContext
-  readonly #options: CampaignClientOptions
-
   static {
     // Bulk awards use the internals. The property is not part of the type, and not enumerable.
     Object.defineProperty(this.prototype, CLIENT_INTERNALS, {
       get(this: CampaignClient) {
-        return #context in this ? createInternals(() => this.#context) : undefined
+        return states.has(this) ? createInternals(() => contextOf(this)) : undefined
       },
     })
   }
@@ -77,13 +92,13 @@ export class CampaignClient {
   constructor(options: CampaignClientOptions) {
     const own = readClientOptions(options)
     const settings = clientSettings(own)
-    this.#context = {
+    const context = {
       settings,
       tokens: new AccessTokens(settings),
       transport: settings.transport ?? fetchTransport(settings.fetch),
       limiter: new RateLimiter(settings.limits),
     }
-    this.#options = own
+    states.set(this, { context, options: own })
   }
 
   /**
@@ -105,10 +120,12 @@ export class CampaignClient {
    * ```
    */
   with(options: DerivedClientOptions): CampaignClient {
-    const { options: ownOptions, hasOwnToken } = derivedOptions(this.#options, options)
+    const { transport, limiter, tokens } = contextOf(this)
+    const { options: parentOptions } = states.get(this) as ClientState
+    const { options: ownOptions, hasOwnToken } = derivedOptions(parentOptions, options)
     const derived = newClient(ownOptions)
-    const { transport, limiter, tokens } = this.#context
-    derived.#context = { ...derived.#context, transport, limiter, ...(!hasOwnToken && { tokens }) }
+    const context = { ...contextOf(derived), transport, limiter, ...(!hasOwnToken && { tokens }) }
+    states.set(derived, { context, options: ownOptions })
     return derived
   }
 
@@ -135,7 +152,7 @@ export class CampaignClient {
    * ```
    */
   getUserProgress(request: GetUserProgressRequest, options?: CallOptions): Promise<UserProgress> {
-    return new Call(this.#context, 'getUserProgress').run(request, options)
+    return new Call(contextOf(this), 'getUserProgress').run(request, options)
   }
 
   /**
@@ -164,7 +181,7 @@ export class CampaignClient {
    * ```
    */
   rewardWallet(request: RewardWalletRequest, options?: CallOptions): Promise<void> {
-    return new Call(this.#context, 'rewardWallet').run(request, options)
+    return new Call(contextOf(this), 'rewardWallet').run(request, options)
   }
 
   /**
@@ -190,7 +207,7 @@ export class CampaignClient {
    * ```
    */
   setReferrer(request: SetReferrerRequest, options?: CallOptions): Promise<AcceptedData> {
-    return new Call(this.#context, 'setReferrer').run(request, options)
+    return new Call(contextOf(this), 'setReferrer').run(request, options)
   }
 
   /**
@@ -214,7 +231,7 @@ export class CampaignClient {
    * ```
    */
   updateUser(request: UpdateUserRequest, options?: CallOptions): Promise<AcceptedData> {
-    return new Call(this.#context, 'updateUser').run(request, options)
+    return new Call(contextOf(this), 'updateUser').run(request, options)
   }
 
   /**
@@ -236,7 +253,7 @@ export class CampaignClient {
    * ```
    */
   setReferrerByRefId(request: SetReferrerByRefIdRequest, options?: CallOptions): Promise<AcceptedData> {
-    return new Call(this.#context, 'setReferrerByRefId').run(request, options)
+    return new Call(contextOf(this), 'setReferrerByRefId').run(request, options)
   }
 
   /**
@@ -267,7 +284,7 @@ export class CampaignClient {
    * ```
    */
   recordActionValue(request: RecordActionValueRequest, options?: CallOptions): Promise<void> {
-    return new Call(this.#context, 'recordActionValue').run(request, options)
+    return new Call(contextOf(this), 'recordActionValue').run(request, options)
   }
 
   /**
@@ -292,7 +309,7 @@ export class CampaignClient {
    * ```
    */
   getCampaignInfo(request: GetCampaignInfoRequest, options?: CallOptions): Promise<CampaignInfo> {
-    return new Call(this.#context, 'getCampaignInfo').run(request, options)
+    return new Call(contextOf(this), 'getCampaignInfo').run(request, options)
   }
 
   /**
@@ -314,7 +331,7 @@ export class CampaignClient {
    * ```
    */
   getCampaignPoints(request: GetCampaignPointsRequest, options?: CallOptions): Promise<CampaignPoints> {
-    return new Call(this.#context, 'getCampaignPoints').run(request, options)
+    return new Call(contextOf(this), 'getCampaignPoints').run(request, options)
   }
 
   /**
@@ -337,7 +354,7 @@ export class CampaignClient {
    * ```
    */
   getUserProfiles(request: GetUserProfilesRequest, options?: CallOptions): Promise<UserProfiles> {
-    return new Call(this.#context, 'getUserProfiles').run(request, options)
+    return new Call(contextOf(this), 'getUserProfiles').run(request, options)
   }
 
   /**
@@ -360,7 +377,7 @@ export class CampaignClient {
    * ```
    */
   getInviteCode(request: GetInviteCodeRequest, options?: CallOptions): Promise<InviteCode> {
-    return new Call(this.#context, 'getInviteCode').run(request, options)
+    return new Call(contextOf(this), 'getInviteCode').run(request, options)
   }
 
   /**
@@ -395,7 +412,7 @@ export class CampaignClient {
    * ```
    */
   registerWebhook(request: WebhookRegistration, options?: CallOptions): Promise<unknown> {
-    return new Call(this.#context, 'registerWebhook').run(request, options)
+    return new Call(contextOf(this), 'registerWebhook').run(request, options)
   }
 }
 

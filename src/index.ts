@@ -43,6 +43,7 @@ export type {
   CallOptions,
   CampaignClientOptions,
   ClientHooks,
+  CommonClientOptions,
   DerivedClientOptions,
   EndEvent,
   FetchLike,
@@ -54,6 +55,7 @@ export type {
   ResponseEvent,
   RetryDelay,
   RetryEvent,
+  SenderOptions,
   WriteGuard,
 } from './options.ts'
 export * from './progress-changes.ts'

@@ -162,8 +162,31 @@ export interface FetchLikeResponse {
  */
 export type FetchLike = (url: string, init: FetchLikeInit) => Promise<FetchLikeResponse>
 
+/** What a client sends its requests with. `fetch` and `transport` exclude each other. */
+export type SenderOptions =
+  | {
+      /**
+       * Your own `fetch`, for example for a proxy or a test.
+       *
+       * @defaultValue the global `fetch` at the time of the call
+       */
+      readonly fetch?: FetchLike | undefined
+      readonly transport?: undefined
+    }
+  | {
+      readonly fetch?: undefined
+      /**
+       * Sends the requests instead of `fetch`: `nodeTransport()` of `campaign-client/node`, or your own transport. The client
+       * does not close it.
+       */
+      readonly transport?: Transport | undefined
+    }
+
 /** The options of `CampaignClient`. */
-export interface CampaignClientOptions {
+export type CampaignClientOptions = CommonClientOptions & SenderOptions
+
+/** The options of `CampaignClient` without `fetch` and `transport`. */
+export interface CommonClientOptions {
   /** Base URL of the service, with `/api/v1`. A trailing slash is optional. */
   readonly baseUrl: string | URL
   /**
@@ -193,17 +216,6 @@ export interface CampaignClientOptions {
    * @defaultValue 2
    */
   readonly maxRetries?: number | undefined
-  /**
-   * Your own `fetch`, for example for a proxy or a test.
-   *
-   * @defaultValue the global `fetch` at the time of the call
-   */
-  readonly fetch?: FetchLike | undefined
-  /**
-   * Sends the requests instead of `fetch`: `nodeTransport()` of `campaign-client/node`, or your own transport. The client
-   * does not close it.
-   */
-  readonly transport?: Transport | undefined
   /**
    * Maximum size of a response in bytes, after decompression. 1 or more. A larger response fails the call with
    * `UnexpectedResponseError`; the outcome of a write is then `'unknown'`.

@@ -102,7 +102,7 @@ export class CampaignError extends Error {
   /** @internal Identifies the class in every copy of the package. A minifier may change the name of the class. */
   static readonly brand: string = 'CampaignError'
 
-  /** Recognises errors of every loaded copy of the package. */
+  /** @internal Recognises errors of every loaded copy of the package. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     // A caller's subclass has no brand: compare its prototype.
     if (!Object.hasOwn(this, 'brand')) return Function.prototype[Symbol.hasInstance].call(this, value)

@@ -1,12 +1,21 @@
 /**
- * The local service as msw handlers. msw is an optional peer dependency: 2.10 or later, below 4.
+ * The local service as msw handlers. It needs msw 2.10 or later, an optional peer dependency, and throws on import otherwise.
  *
  * @module campaign-client/testing/msw
  */
-import { type HttpHandler, HttpResponse, http } from 'msw'
+// Not by name: older versions have no such exports, and the error of the runtime would not say which version is needed.
+
+import type { HttpHandler } from 'msw'
+import * as msw from 'msw'
 import { readOptions } from '../errors/read-options.ts'
 import type { OptionRule, OptionRules } from '../shared/option-checks.ts'
 import type { CampaignService } from './campaign-service.ts'
+
+const { http, HttpResponse } = msw
+// Versions below 2.10 inherit `error` from `Response`.
+if (typeof http?.all !== 'function' || !Object.hasOwn(HttpResponse, 'error')) {
+  throw new Error('campaign-client/testing/msw needs msw 2.10 or later; install msw@latest')
+}
 
 /** Options of {@link campaignHandlers}. */
 export interface CampaignHandlersOptions {

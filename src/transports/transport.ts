@@ -83,7 +83,7 @@ const BRAND = '@@campaign-client/transport-error'
  * `instanceof` works across multiple loaded copies of the package.
  */
 export class TransportError extends Error {
-  /** Recognises errors of every loaded copy of the package. */
+  /** @internal Recognises errors of every loaded copy of the package. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     if (this !== TransportError) return Function.prototype[Symbol.hasInstance].call(this, value)
     if (typeof value !== 'object' || value === null) return false

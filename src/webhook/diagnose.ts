@@ -232,7 +232,7 @@ const ESCAPES: readonly ((text: string) => string)[] = [
 const CLEANUPS: readonly [FindingCode, (secret: string) => string][] = [
   ['secret_whitespace', (secret) => secret.trim()],
   ['secret_assignment', (secret) => secret.replace(/^\s*(?:export\s+)?[a-z_]\w*\s*[=:]\s*/i, '')],
-  ['secret_comment', (secret) => secret.replace(/\s+#.*$/s, '')],
+  ['secret_comment', (secret) => secret.replace(/(?<!\s)\s+#.*$/s, '')],
   ['quoted_secret', (secret) => secret.replace(/^(["'`])(.+)\1$/s, '$2')],
   ['invisible_characters', (secret) => secret.replace(/\p{Cf}/gu, '')],
   ['base64_secret', (secret) => toText(fromBase64(secret)) ?? secret],
@@ -252,6 +252,9 @@ function secretVariants(key: WebhookKey, baseCodes: FindingCode[]): SecretVarian
   return variants.map((variant) => ({ ...variant, codes: [...variant.codes, ...baseCodes] }))
 }
 
+/** Enough for each combination of additions. A secret of nested quotes would have as many variants as quotes. */
+const MAX_CLEAN_SECRETS = 100
+
 /** Returns the secret without each combination of additions, first those with the fewest codes. */
 function cleanSecrets(secret: string): SecretVariant[] {
   const codesOf = new Map<string, FindingCode[]>([[secret, []]])
@@ -259,6 +262,7 @@ function cleanSecrets(secret: string): SecretVariant[] {
   for (const [text, codes] of codesOf) {
     for (const [code, clean] of CLEANUPS) {
       const cleaned = clean(text)
+      if (codesOf.size > MAX_CLEAN_SECRETS) break
       if (cleaned !== '' && !codesOf.has(cleaned)) codesOf.set(cleaned, [...new Set([...codes, code])])
     }
   }

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { CampaignClient, type CampaignClientOptions } from 'campaign-client'
+import { CampaignClient, type CommonClientOptions, type FetchLike } from 'campaign-client'
 import {
   type AwardLedger,
   type AwardReport,
@@ -51,7 +51,7 @@ export const awards = (count: number, from = 0): AwardRow[] =>
   Array.from({ length: count }, (_, index) => award(from + index))
 
 /** Creates a local service and its client, which makes one attempt per call by default. */
-export function setup(options: Partial<CampaignClientOptions> = {}): {
+export function setup(options: Partial<CommonClientOptions> & { fetch?: FetchLike | undefined } = {}): {
   readonly service: CampaignService
   readonly client: CampaignClient
   /** Returns the number of `rewardWallet` requests. */

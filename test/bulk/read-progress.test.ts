@@ -4,8 +4,9 @@ import {
   BadRequestError,
   type CallOptions,
   CampaignClient,
-  type CampaignClientOptions,
+  type CommonClientOptions,
   ConfigurationError,
+  type FetchLike,
   type GetUserProgressRequest,
   InvalidRequestError,
   NetworkError,
@@ -30,7 +31,7 @@ const user = (number: number): User => ({ account: `user-${number}`, platform: '
 const users = (count: number): User[] => Array.from({ length: count }, (_, number) => user(number))
 
 /** Creates a client of a service that knows the first 2 000 users, except numbers 7 and 1 007. */
-function setup(options: Partial<CampaignClientOptions> = {}) {
+function setup(options: Partial<CommonClientOptions> & { fetch?: FetchLike | undefined } = {}) {
   const known = users(2_000).flatMap(({ number, account, platform }) =>
     number % 1_000 === 7 ? [] : [{ account, platform }],
   )

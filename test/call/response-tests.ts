@@ -3,8 +3,8 @@ import {
   ApiError,
   BadRequestError,
   type CampaignClient,
-  type CampaignClientOptions,
   type CampaignError,
+  type CommonClientOptions,
   type OperationName,
   RateLimitError,
   ReferralRejectedError,
@@ -20,7 +20,7 @@ import { wordsOf } from '../shared/words-of.ts'
 /** How the tests set a response and create a client. */
 interface Setup {
   respond(name: OperationName, response: StubResponse): void
-  client(options?: Partial<CampaignClientOptions>): CampaignClient
+  client(options?: Partial<CommonClientOptions>): CampaignClient
   /** Returns the number of requests in this test. */
   received(): number
   /** The operations for the table of responses. @defaultValue all */

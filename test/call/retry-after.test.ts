@@ -1,6 +1,6 @@
 import {
   CampaignClient,
-  type CampaignClientOptions,
+  type CommonClientOptions,
   NetworkError,
   RateLimitError,
   ServiceError,
@@ -19,7 +19,7 @@ const read = operation('getCampaignPoints')
 const award = operation('rewardWallet')
 const success = respond(200, { success: true, data: read.data })
 
-function clientOf(via: Scripted['via'], options: Partial<CampaignClientOptions> = {}): CampaignClient {
+function clientOf(via: Scripted['via'], options: Partial<CommonClientOptions> = {}): CampaignClient {
   return new CampaignClient({ baseUrl: 'https://service.example/api/v1', accessToken: 'token', ...via, ...options })
 }
 
@@ -36,7 +36,7 @@ afterEach(() => {
 
 describe.each(scriptedTransports())('over $name', ({ script }) => {
   /** Returns the waits between the attempts of a failing call, in milliseconds of fake time. */
-  async function waitsAfter(step: Step, options: Partial<CampaignClientOptions> = {}): Promise<number[]> {
+  async function waitsAfter(step: Step, options: Partial<CommonClientOptions> = {}): Promise<number[]> {
     const { via, sent } = script(step)
     await rejection(read.run(clientOf(via, options)))
     return sent.slice(1).map(({ at }, index) => at - (sent[index]?.at ?? 0))

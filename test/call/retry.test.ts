@@ -4,8 +4,8 @@ import {
   ApiError,
   BadRequestError,
   CampaignClient,
-  type CampaignClientOptions,
   type CampaignError,
+  type CommonClientOptions,
   NetworkError,
   RateLimitError,
   ReferralRejectedError,
@@ -94,7 +94,7 @@ const rows: readonly Row[] = [
   ),
 ]
 
-function clientOf(via: Scripted['via'], options: Partial<CampaignClientOptions> = {}): CampaignClient {
+function clientOf(via: Scripted['via'], options: Partial<CommonClientOptions> = {}): CampaignClient {
   return new CampaignClient({
     baseUrl: 'https://service.example/api/v1',
     accessToken: 'static-token',
@@ -143,7 +143,7 @@ describe.each(scriptedTransports())('over $name', ({ name: transport, script }) 
   })
 
   describe('401 with a token source', () => {
-    const renewing = (via: Scripted['via'], options: Partial<CampaignClientOptions> = {}) => {
+    const renewing = (via: Scripted['via'], options: Partial<CommonClientOptions> = {}) => {
       let calls = 0
       return clientOf(via, { accessToken: () => `token-${++calls}`, ...options })
     }

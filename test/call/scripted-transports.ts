@@ -1,6 +1,6 @@
 import { Agent, createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo, LookupFunction } from 'node:net'
-import type { CampaignClientOptions, Transport } from 'campaign-client'
+import type { SenderOptions, Transport } from 'campaign-client'
 import { nodeTransport } from 'campaign-client/node'
 import { afterAll, beforeAll } from 'vitest'
 import { closedAddress } from './loopback-server.ts'
@@ -9,7 +9,7 @@ import { type SentRequest, type Step, scriptedFetch } from './scripted-fetch.ts'
 
 /** The transport option of a client, and the requests that it sent. */
 export interface Scripted {
-  readonly via: Pick<CampaignClientOptions, 'fetch' | 'transport'>
+  readonly via: SenderOptions
   /** The requests, in order. */
   readonly sent: readonly SentRequest[]
 }

@@ -255,6 +255,15 @@ describe('client options', () => {
     new CampaignClient({ baseUrl: '', accessToken: '', timeout: 5 })
     // @ts-expect-error not a known value
     new CampaignClient({ baseUrl: '', accessToken: '', responseValidation: 'warn' })
+    const transport = { send: () => Promise.reject(new Error('unused')) }
+    new CampaignClient({ baseUrl: '', accessToken: '', transport })
+    new CampaignClient({ baseUrl: '', accessToken: '', fetch, transport: undefined })
+    // @ts-expect-error a transport replaces fetch
+    new CampaignClient({ baseUrl: '', accessToken: '', fetch, transport })
+    // @ts-expect-error a derived client shares the transport
+    client.with({ timeoutMs: 5, transport })
+    // @ts-expect-error a derived client shares fetch
+    client.with({ timeoutMs: 5, fetch })
     // @ts-expect-error options must be an object
     client.getCampaignInfo({ pid: 'demo' }, 5)
   })

@@ -1,6 +1,7 @@
 import {
   CampaignClient,
   type CampaignClientOptions,
+  type CommonClientOptions,
   ConfigurationError,
   type DerivedClientOptions,
   InvalidRequestError,
@@ -87,7 +88,7 @@ describe.each(scriptedTransports())('a derived client over $name', ({ script }) 
   test('reads inherited getters in its own options and in the options of its parent', async () => {
     const { fetch } = scriptedFetch(done)
     const sent: Record<string, string>[] = []
-    class Options implements CampaignClientOptions {
+    class Options implements CommonClientOptions {
       get baseUrl() {
         return BASE_URL
       }

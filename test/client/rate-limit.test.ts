@@ -1,4 +1,4 @@
-import { CampaignClient, type CampaignClientOptions, RateLimitError, TimeoutError } from 'campaign-client'
+import { CampaignClient, type CommonClientOptions, RateLimitError, TimeoutError } from 'campaign-client'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { immediateRejection, rejection, settle } from '../call/fake-time.ts'
 import { hanging, lost, refusal, respond, type Step, scriptedFetch } from '../call/scripted-fetch.ts'
@@ -12,7 +12,7 @@ afterEach(() => {
 const done = respond(200, { success: true })
 const award = { address: `0x${'a'.repeat(40)}`, pid: 'demo', id: 'r-1', xp: 10 }
 const fakeTime = () => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] })
-const clientOf = (via: Scripted['via'], options: Partial<CampaignClientOptions> = {}) =>
+const clientOf = (via: Scripted['via'], options: Partial<CommonClientOptions> = {}) =>
   new CampaignClient({ baseUrl: 'https://service.example/api/v1', accessToken: 'token', ...via, ...options })
 
 describe.each(scriptedTransports())('over $name', ({ script }) => {

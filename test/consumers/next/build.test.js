@@ -23,8 +23,8 @@ before(async () => {
 after(() => listening.close())
 
 /** Runs `next build`, while the local service responds, and returns its output. */
-async function build(folder) {
-  const child = spawn(process.execPath, [next, 'build', folder], { env })
+async function build(folder, ...flags) {
+  const child = spawn(process.execPath, [next, 'build', folder, ...flags], { env })
   let printed = ''
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (printed += text))
   const [code] = await once(child, 'close')
@@ -103,6 +103,11 @@ test('without cacheComponents, every page reads and writes at each request', { t
   assert.deepEqual(await post(SECRET), [200, { ok: true, result: 'duplicate' }])
   assert.equal((await post('another secret'))[0], 401)
   assert.equal((await fetch(`${url}/webhooks/campaign`)).status, 405)
+})
+
+// Webpack also checks the types of the parameters of routes.
+test('the example of a route builds with webpack', { timeout: 600_000 }, async () => {
+  assert.match(await build('.', '--webpack'), /ƒ \/webhooks\/campaign/)
 })
 
 test('with cacheComponents, pages read at each request, except "use cache"', { timeout: 600_000 }, async (context) => {

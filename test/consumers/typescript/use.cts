@@ -1,3 +1,5 @@
+import type * as esm from 'campaign-client' with { 'resolution-mode': 'import' }
+
 import client = require('campaign-client')
 import testing = require('campaign-client/testing')
 import webhook = require('campaign-client/webhook')
@@ -21,6 +23,13 @@ async function taskNames(account: string): Promise<string[]> {
   void text
   return schemas.userProgress.parse(progress).actions.map((task) => task.name)
 }
+
+/** Objects of the other copy of the package fit. */
+export const fitting = (
+  one: client.CampaignClient,
+  other: esm.CampaignClient,
+  error: esm.RateLimitError,
+): readonly [esm.CampaignClient, client.CampaignClient, client.RateLimitError] => [one, other, error]
 
 function describeError(error: unknown): string {
   if (!client.isCampaignError(error)) return String(error)

@@ -1,4 +1,5 @@
 import { CampaignClient, CampaignError, isCampaignError, RateLimitError, type UserProgress } from 'campaign-client'
+import { nodeTransport } from 'campaign-client/node'
 import { userProgress } from 'campaign-client/schemas'
 import { type CampaignService, createCampaignService } from 'campaign-client/testing'
 import { signWebhook, verifyWebhook, type WebhookEvent } from 'campaign-client/webhook'
@@ -47,6 +48,8 @@ export function describeError(error: unknown): string {
   }
 }
 
+// @ts-expect-error a transport replaces fetch
+export const ambiguous = () => new CampaignClient({ baseUrl: '', accessToken: '', fetch, transport: nodeTransport() })
 // @ts-expect-error an account is missing
 export const incomplete = () => client.getUserProgress({ platform: 'discord', pid: 'demo' })
 // @ts-expect-error a store needs a client

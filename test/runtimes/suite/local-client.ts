@@ -1,10 +1,10 @@
-import { CampaignClient, type CampaignClientOptions } from 'campaign-client'
+import { CampaignClient, type CommonClientOptions, type FetchLike } from 'campaign-client'
 import { type CampaignService, type CampaignServiceOptions, createCampaignService } from 'campaign-client/testing'
 import { TOKEN } from './secrets.ts'
 
 /** Creates a client of a service in this process, without a network. */
 export function createLocalClient(
-  options: Partial<CampaignClientOptions> = {},
+  options: Partial<CommonClientOptions> & { fetch?: FetchLike | undefined } = {},
   serviceOptions: CampaignServiceOptions = {},
 ): { client: CampaignClient; service: CampaignService } {
   const service = createCampaignService({ tokens: [TOKEN], ...serviceOptions })

@@ -1,8 +1,9 @@
 import {
   ApiError,
   CampaignClient,
-  type CampaignClientOptions,
+  type CommonClientOptions,
   NetworkError,
+  type SenderOptions,
   TimeoutError,
   UnexpectedResponseError,
   type WriteOutcome,
@@ -19,7 +20,7 @@ interface Connection {
   /** The service with the faults of loopback-service.ts: each connection has its own. */
   serviceUrl(environment: Environment): string
   /** Options of each client, such as the transport. */
-  options(): Partial<CampaignClientOptions>
+  options(): SenderOptions
   /** The outcome of a write without a server. `fetch` cannot prove that a request was not sent. */
   readonly withoutServer: WriteOutcome
 }
@@ -34,7 +35,7 @@ export const loopback = callsOver({
 
 /** Calls over a real connection. loopback-service.ts has a fault for each operation. */
 export function callsOver({ over, serviceUrl, options: common, withoutServer }: Connection): readonly Behaviour[] {
-  const connect = (environment: Environment, options: Partial<CampaignClientOptions> = {}): CampaignClient =>
+  const connect = (environment: Environment, options: Partial<CommonClientOptions> = {}): CampaignClient =>
     new CampaignClient({ baseUrl: serviceUrl(environment), accessToken: TOKEN, ...common(), ...options })
 
   return [

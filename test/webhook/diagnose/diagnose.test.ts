@@ -239,6 +239,18 @@ describe('any input', () => {
     )
   })
 
+  test.each([
+    ['text', 'k'.repeat(200_000)],
+    ['bytes', new Uint8Array(200_000).fill(65)],
+    ['white space', `${' '.repeat(200_000)}x`],
+    ['quotes', '"'.repeat(200_000)],
+    ['assignments', 'x=\n'.repeat(70_000)],
+  ])('a secret of 200 kB of %s is checked in linear time', (_, secret) => {
+    const header = sign(BODY, Buffer.concat([Buffer.from(secret as string), Buffer.from('\n')]))
+    expect(codes(secret, BODY, header)).toEqual(['sender_secret_newline'])
+    expect(codes(secret, BODY, sign(BODY))).toEqual(['unexplained'])
+  })
+
   test('a finding suggests a fix, and contains no secret, signature or body', () => {
     const seen = new Map<string, string>()
     const bodies = [BODY, MESSAGE, `${BODY}\n`, `\ufeff${BODY}`, undefined, 'zoe@example.com']

@@ -77,10 +77,9 @@ test('examples/webhook-worker.ts awards once when a message reaches several isol
 
 test('examples/webhook-next.ts handles a message once, and refuses a forged one', async () => {
   const { POST } = await import('../../../examples/webhook-next.ts')
-  const context = { params: Promise.resolve({}) }
-  expect((await POST(deliveryOf(message), context)).status).toBe(200)
-  expect((await POST(deliveryOf(message), context)).status).toBe(200)
-  expect((await POST(deliveryOf(message, { secret: 'forged' }), context)).status).toBe(401)
+  expect((await POST(deliveryOf(message))).status).toBe(200)
+  expect((await POST(deliveryOf(message))).status).toBe(200)
+  expect((await POST(deliveryOf(message, { secret: 'forged' }))).status).toBe(401)
   expect(printed).toEqual([line])
 })
 

@@ -1,0 +1,2 @@
+// One worker is enough for one route.
+export default { experimental: { cpus: 1 } }
