@@ -23,7 +23,7 @@ import type {
 import type { CallOptions, CampaignClientOptions, DerivedClientOptions } from './options.ts'
 import type { AcceptedData } from './schemas/fields.ts'
 import { clientSettings, derivedOptions, readClientOptions } from './settings/client-settings.ts'
-import { CLIENT_INTERNALS } from './shared/client-internals.ts'
+import { CLIENT_INTERNALS, clientInternals } from './shared/client-internals.ts'
 import { fetchTransport } from './transports/fetch.ts'
 
 interface ClientState {
@@ -81,6 +81,12 @@ export class CampaignClient {
         return states.has(this) ? createInternals(() => contextOf(this)) : undefined
       },
     })
+  }
+
+  /** @internal Recognises clients of every loaded copy of the package. */
+  static [Symbol.hasInstance](value: unknown): boolean {
+    const isSubclass = !Object.hasOwn(this, Symbol.hasInstance)
+    return isSubclass ? Function.prototype[Symbol.hasInstance].call(this, value) : clientInternals(value) !== undefined
   }
 
   /**
