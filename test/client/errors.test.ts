@@ -181,7 +181,7 @@ describe('instanceof', () => {
     const { fetch } = scriptedFetch(() => new Response('', { status: 403 }))
     const client = new copy.CampaignClient({ baseUrl: 'https://service.example', accessToken: 't', fetch })
     const error = await rejection(client.getCampaignInfo({ pid: 'demo' }))
-    expect(client).toBeInstanceOf(CampaignClient)
+    expect(client).toBeInstanceOf(campaign.CampaignClient)
     expect(error).toBeInstanceOf(AccessDeniedError)
     expect(error).toBeInstanceOf(ApiError)
     expect(error).not.toBeInstanceOf(UnauthorizedError)
