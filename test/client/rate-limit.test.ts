@@ -65,60 +65,6 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
     })
   })
 
-  describe('a token that expires while calls wait', () => {
-    const delayed =
-      (ms: number, step: Step): Step =>
-      async (request) => {
-        await new Promise((resolve) => setTimeout(resolve, ms))
-        return step(request)
-      }
-    const expiringIn = (seconds: number): string => {
-      const exp = Math.floor(Date.now() / 1_000) + seconds
-      return `eyJhbGciOiJub25lIn0.${Buffer.from(JSON.stringify({ exp })).toString('base64url')}.`
-    }
-    /** A source whose first token must be renewed after 3 s, and whose next token takes 5 s. */
-    const slowRenewal = () => {
-      const first = expiringIn(33)
-      return vi
-        .fn<() => string | Promise<string>>(() => new Promise((resolve) => setTimeout(() => resolve('new'), 5_000)))
-        .mockReturnValueOnce(first)
-    }
-
-    test('is renewed before a call takes a slot, so the limits hold', async () => {
-      fakeTime()
-      const { via, sent } = script(delayed(900, done))
-      const accessToken = slowRenewal()
-      const client = clientOf(via, { accessToken, limits: { maxConcurrency: 1, requestsPerSecond: 1 } })
-      const calls = Array.from({ length: 10 }, (_, at) => client.rewardWallet({ ...award, id: `r-${at}` }))
-      await settle(Promise.all(calls))
-      expect(sent.map(({ body }) => JSON.parse(body ?? '').id)).toEqual(calls.map((_, at) => `r-${at}`))
-      const gaps = sent.slice(1).map(({ at }, index) => at - (sent[index]?.at ?? 0))
-      expect(Math.min(...gaps)).toBeGreaterThanOrEqual(980)
-      expect(Math.max(...gaps)).toBeGreaterThan(4_000)
-      expect(accessToken).toHaveBeenCalledTimes(2)
-      expect(sent.at(-1)?.authorization).toBe('Bearer new')
-    })
-
-    test('is not sent in a pause that began during the renewal', async () => {
-      fakeTime()
-      const limited = delayed(5_000, refusal(429, { 'retry-after': '10' }))
-      const { via, sent } = script(delayed(4_000, done), limited, done)
-      const client = clientOf(via, { accessToken: slowRenewal(), limits: { maxConcurrency: 2 } })
-      await settle(Promise.all(Array.from({ length: 3 }, () => client.rewardWallet(award))))
-      const startedAt = sent[0]?.at ?? 0
-      expect(sent.slice(2).every(({ at }) => at - startedAt >= 15_000)).toBe(true)
-      expect(sent).toHaveLength(4)
-    })
-
-    test('is sent for a second, even if all tokens of the source expire soon', async () => {
-      fakeTime()
-      const { via, sent } = script(done)
-      const client = clientOf(via, { accessToken: async () => expiringIn(9), limits: { requestsPerSecond: 0.5 } })
-      await settle(Promise.all(Array.from({ length: 5 }, () => client.rewardWallet(award))))
-      expect(sent.map(({ at }) => Math.round((at - (sent[0]?.at ?? 0)) / 1_000))).toEqual([0, 2, 4, 6, 8])
-    })
-  })
-
   describe('after a 429', () => {
     test('a Retry-After above 30 s fails the next calls without sending them', async () => {
       fakeTime()
@@ -331,3 +277,58 @@ describe.each(scriptedTransports())(
     })
   },
 )
+
+// Only over `fetch`: a server that responds late needs real time.
+describe('a token that expires while calls wait', () => {
+  const delayed =
+    (ms: number, step: Step): Step =>
+    async (request) => {
+      await new Promise((resolve) => setTimeout(resolve, ms))
+      return step(request)
+    }
+  const expiringIn = (seconds: number): string => {
+    const exp = Math.floor(Date.now() / 1_000) + seconds
+    return `eyJhbGciOiJub25lIn0.${Buffer.from(JSON.stringify({ exp })).toString('base64url')}.`
+  }
+  /** A source whose first token must be renewed after 3 s, and whose next token takes 5 s. */
+  const slowRenewal = () => {
+    const first = expiringIn(33)
+    return vi
+      .fn<() => string | Promise<string>>(() => new Promise((resolve) => setTimeout(() => resolve('new'), 5_000)))
+      .mockReturnValueOnce(first)
+  }
+
+  test('is renewed before a call takes a slot, so the limits hold', async () => {
+    fakeTime()
+    const { fetch, sent } = scriptedFetch(delayed(900, done))
+    const accessToken = slowRenewal()
+    const client = clientOf({ fetch }, { accessToken, limits: { maxConcurrency: 1, requestsPerSecond: 1 } })
+    const calls = Array.from({ length: 10 }, (_, at) => client.rewardWallet({ ...award, id: `r-${at}` }))
+    await settle(Promise.all(calls))
+    expect(sent.map(({ body }) => JSON.parse(body ?? '').id)).toEqual(calls.map((_, at) => `r-${at}`))
+    const gaps = sent.slice(1).map(({ at }, index) => at - (sent[index]?.at ?? 0))
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(980)
+    expect(Math.max(...gaps)).toBeGreaterThan(4_000)
+    expect(accessToken).toHaveBeenCalledTimes(2)
+    expect(sent.at(-1)?.authorization).toBe('Bearer new')
+  })
+
+  test('is not sent in a pause that began during the renewal', async () => {
+    fakeTime()
+    const limited = delayed(5_000, refusal(429, { 'retry-after': '10' }))
+    const { fetch, sent } = scriptedFetch(delayed(4_000, done), limited, done)
+    const client = clientOf({ fetch }, { accessToken: slowRenewal(), limits: { maxConcurrency: 2 } })
+    await settle(Promise.all(Array.from({ length: 3 }, () => client.rewardWallet(award))))
+    const startedAt = sent[0]?.at ?? 0
+    expect(sent.slice(2).every(({ at }) => at - startedAt >= 15_000)).toBe(true)
+    expect(sent).toHaveLength(4)
+  })
+
+  test('is sent for a second, even if all tokens of the source expire soon', async () => {
+    fakeTime()
+    const { fetch, sent } = scriptedFetch(done)
+    const client = clientOf({ fetch }, { accessToken: async () => expiringIn(9), limits: { requestsPerSecond: 0.5 } })
+    await settle(Promise.all(Array.from({ length: 5 }, () => client.rewardWallet(award))))
+    expect(sent.map(({ at }) => Math.round((at - (sent[0]?.at ?? 0)) / 1_000))).toEqual([0, 2, 4, 6, 8])
+  })
+})
