@@ -60,6 +60,8 @@ function readOutcome(error: unknown): CallOutcome {
 
 function kindOf(error: CampaignError, maybeApplied: boolean) {
   if (error instanceof RateLimitError) return 'rate_limited'
+  // After a 429, too little time was left to wait for a retry.
+  if (error instanceof TimeoutError && error.cause instanceof RateLimitError) return 'rate_limited'
   if (error instanceof NetworkError || error instanceof TimeoutError) return 'unreachable'
   if (!(error instanceof ApiError)) return 'failed'
   const status = statusOf(error)

@@ -1,11 +1,15 @@
 import type { CampaignClient } from '../client.ts'
 import { readOptions } from '../errors/read-options.ts'
+import { reasonOf } from '../shared/abort.ts'
 import { findAward } from '../shared/find-award.ts'
 import { mustBeBoolean, mustBeText, type OptionRules, optional } from '../shared/option-checks.ts'
+import { TIMED_OUT, withTimeout } from '../shared/timers.ts'
+import { hasMethod } from '../shared/type-checks.ts'
 import { WALLET_PLATFORM } from '../shared/wallet-address.ts'
 import { issuesOfClient } from './arguments.ts'
+import { type CallOutcome, DONE, outcomeOf } from './call-outcome.ts'
 import type { AwardRow } from './rows.ts'
-import type { Confirmation } from './verdict.ts'
+import type { Confirmation, Evidence } from './verdict.ts'
 
 /** Options of {@link confirmFromProgress}. The command `check --allow-writes` finds out both values. */
 export interface ConfirmFromProgressOptions {
@@ -29,10 +33,28 @@ const OPTIONS: OptionRules<ConfirmFromProgressOptions> = {
   amounts: optional(mustBeBoolean),
 }
 
+/** Reads the progress of a row's wallet. */
+type ReadAward = (row: AwardRow, signal?: AbortSignal) => Promise<AwardReading>
+
+interface AwardReading {
+  readonly confirmation: Confirmation
+  /** The outcome of the call, for the pace of a run; `undefined` if it says nothing about other calls. */
+  readonly outcome?: CallOutcome | undefined
+}
+
+const readers = new WeakMap<object, ReadAward>()
+
+/** Returns the function that reads the progress for `confirm`; `undefined` if {@link confirmFromProgress} did not make it. */
+export const readerOf = (confirm: object): ReadAward | undefined => readers.get(confirm)
+
+/** The time limit of a reading. */
+const MAX_READING_MS = 10_000
+
 /**
  * Returns a `confirm` function for `rewardWallets` and `awardOne`. It reads the progress of the wallet and looks for the
- * award's `id` in `rewards`.
+ * award's `id` in `rewards`. It is the default of both functions if the client has `getUserProgress`.
  *
+ * A reading is one call without retries, and ends after ten seconds. In a run it waits during pauses, and a 429 starts one.
  * An award that is not listed is neither confirmed nor denied: the service may still be processing it. The same applies if
  * the progress can't be read.
  * See "GET /user/progress" in docs/the-service.md.
@@ -43,8 +65,8 @@ const OPTIONS: OptionRules<ConfirmFromProgressOptions> = {
  *
  * @example
  * ```ts
- * const confirm = confirmFromProgress(client)
- * const verdict = await awardOne(client, row, { ledger, confirm })
+ * const confirm = confirmFromProgress(client, { amounts: true })
+ * const verdict = await awardOne(client, row, { confirm })
  * ```
  */
 export function confirmFromProgress(
@@ -54,15 +76,40 @@ export function confirmFromProgress(
   const clientIssues = issuesOfClient(client, 'getUserProgress')
   const { platform = WALLET_PLATFORM, amounts } = readOptions('confirmFromProgress', options, OPTIONS, clientIssues)
 
-  return async ({ address, pid, id, xp }) => {
+  const read: ReadAward = async ({ address, pid, id, xp }, signal) => {
     try {
-      const { rewards } = await client.getUserProgress({ account: address, platform, pid })
-      const { found, foundXp } = findAward(rewards, { id, xp }, amounts)
-      if (found === 'same_amount') return true
-      return amounts && foundXp !== undefined ? { xp: foundXp } : undefined
-    } catch {
+      const reading = client.getUserProgress(
+        { account: address, platform, pid },
+        { maxRetries: 0, totalTimeoutMs: MAX_READING_MS, ...(signal && { signal }) },
+      )
+      // A client of another class may ignore the options.
+      const progress = await withTimeout(reading, MAX_READING_MS, signal)
+      if (progress === TIMED_OUT) return { confirmation: undefined }
+      const { found, foundXp } = findAward(progress.rewards, { id, xp }, amounts)
+      if (found === 'same_amount') return { outcome: DONE, confirmation: true }
+      return { outcome: DONE, confirmation: amounts && foundXp !== undefined ? { xp: foundXp } : undefined }
+    } catch (error) {
+      // An aborted reading must not end as a reading that proves nothing: the award would be recorded as rejected.
+      if (signal?.aborted) throw reasonOf(signal)
       // A progress that can't be read proves nothing.
-      return undefined
+      const outcome = outcomeOf(error)
+      // Awards may be possible without the right to read.
+      return { ...(outcome.kind !== 'fatal' && { outcome }), confirmation: undefined }
     }
   }
+  const confirm = async (row: AwardRow): Promise<Confirmation> => (await read(row)).confirmation
+  readers.set(confirm, read)
+  return confirm
 }
+
+/** Returns the `confirm` function of an option: the default reads the progress, and `false` turns it off. */
+export function confirmOf(
+  confirm: Evidence['confirm'],
+  client: Partial<Pick<CampaignClient, 'getUserProgress'>>,
+): Exclude<Evidence['confirm'], false> {
+  if (confirm !== undefined) return confirm === false ? undefined : confirm
+  return hasProgress(client) ? confirmFromProgress(client) : undefined
+}
+
+const hasProgress = (client: object): client is Pick<CampaignClient, 'getUserProgress'> =>
+  hasMethod(client, 'getUserProgress')

@@ -26,7 +26,7 @@ export {
   readLedger,
 } from './ledger/file-ledger.ts'
 export type { AwardLedger, Rebind, SharedLedger } from './ledger/ledger.ts'
-export type { Outage } from './pacing.ts'
+export type { Waiting } from './pacing.ts'
 export { type ProgressReading, type ReadingProgress, type ReadProgressOptions, readProgress } from './read-progress.ts'
 export type { AwardProgress } from './report.ts'
 export { type RewardIdParts, rewardId } from './reward-id.ts'

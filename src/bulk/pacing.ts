@@ -4,29 +4,36 @@ import type { CallOutcome } from './call-outcome.ts'
 
 /** Calls pause after this many consecutive calls without a response. */
 const MAX_UNREACHABLE = 3
-/** Calls do not stop before this many consecutive pauses without a response. */
-const MIN_UNREACHABLE_PAUSES = 3
+/** Calls do not stop before this many consecutive pauses. */
+const MIN_PAUSES = 3
+const FIRST_PAUSE_MS = 250
 const MAX_UNREACHABLE_PAUSE_MS = 15_000
-/** Calls stop at a 429 after this many consecutive pauses for a 429. */
-const MAX_RATE_LIMIT_PAUSES = 30
+/** The longest pause after a 429 without `Retry-After`. */
+const MAX_RATE_LIMIT_PAUSE_MS = 30_000
 /** Calls stop at a longer `Retry-After`. */
 const MAX_RETRY_AFTER_MS = 15 * 60 * 1_000
-const FIRST_PAUSE_MS = 250
-const MAX_RATE_LIMIT_PAUSE_MS = 30_000
 
-/** A time without a response, after three consecutive calls without one. All times are in milliseconds. */
-export interface Outage {
-  /** The time since the last response, or since the first call without a response if that call started later. */
+/** A time in which nothing is awarded or read, because the calls wait for the service. All times are in milliseconds. */
+export interface Waiting {
+  /** `rate_limit`: the service responds with 429. `outage`: it does not respond. */
+  readonly for: 'rate_limit' | 'outage'
+  /**
+   * The time since the first of the consecutive 429s; in an outage, since the last response, or since the first call without a
+   * response if that call started later.
+   */
   readonly sinceMs: number
   /** The time until the next attempt; 0 while an attempt is in progress. */
   readonly nextAttemptMs: number
-  /** The time until the calls stop if there is still no response. An attempt in progress is finished first. */
+  /** The time until the calls stop if nothing changes. An attempt in progress is finished first. */
   readonly givesUpMs: number
 }
 
 interface PacerOptions {
   readonly concurrency: number
-  /** Calls stop after this time without a response. Before the first response, they stop after three pauses. */
+  /**
+   * Calls stop after this time without a response, or with 429 as the only response. Before the first response, they stop
+   * after three pauses without a response.
+   */
   readonly patienceMs: number
   /** Called if other calls would fail as well, or if pauses did not help. */
   readonly stopRun: (message: string, cause: unknown) => void
@@ -48,10 +55,14 @@ export class Pacer {
   #waiting: (() => void)[] = []
   #unreachable = 0
   #unreachablePauses = 0
-  #rateLimitPauses = 0
   #lastResponseAt: number | undefined
   /** When the consecutive calls without a response began. */
   #unreachableSince = 0
+  #rateLimitPauses = 0
+  #rateLimitedSince = 0
+  /** The time that the service has asked for in `Retry-After` since then. It does not use up the patience. */
+  #askedMs = 0
+  #askedUntil = 0
 
   constructor({ concurrency, patienceMs, stopRun }: PacerOptions) {
     this.#slots = new Semaphore(concurrency)
@@ -59,21 +70,24 @@ export class Pacer {
     this.#stopRun = stopRun
   }
 
-  get pauseLeftMs(): number {
-    return this.#state === 'paused' ? Math.max(0, this.#pausedUntil - performance.now()) : 0
-  }
-
-  /** The current outage; null if there is none. */
-  get outage(): Outage | null {
-    if (this.#unreachablePauses === 0 || this.#state === 'stopped') return null
+  /** Why the calls wait; null if they do not wait. */
+  get waiting(): Waiting | null {
+    const isOutage = this.#unreachablePauses > 0
+    const pauses = isOutage ? this.#unreachablePauses : this.#rateLimitPauses
+    if (pauses === 0 || this.#state === 'stopped') return null
     const now = performance.now()
-    const nextAttemptMs = this.pauseLeftMs
+    const nextAttemptMs = this.#state === 'paused' ? Math.max(0, this.#pausedUntil - now) : 0
     let pausesLeftMs = nextAttemptMs
-    for (let pauses = this.#unreachablePauses; pauses < MIN_UNREACHABLE_PAUSES; pauses++) {
-      pausesLeftMs += unreachablePauseMs(pauses)
+    for (let nth = pauses; nth < MIN_PAUSES; nth++) pausesLeftMs += doubled(nth, MAX_UNREACHABLE_PAUSE_MS)
+    const [since, givesUpAt] = isOutage
+      ? [this.#unreachableSince, this.#outageEndsAt]
+      : [this.#rateLimitedSince, this.#rateLimitEndsAt]
+    return {
+      for: isOutage ? 'outage' : 'rate_limit',
+      sinceMs: now - since,
+      nextAttemptMs,
+      givesUpMs: Math.max(pausesLeftMs, givesUpAt - now),
     }
-    const givesUpMs = Math.max(pausesLeftMs, this.#givesUpAt - now)
-    return { sinceMs: now - this.#unreachableSince, nextAttemptMs, givesUpMs }
   }
 
   /** Calls `send` as soon as a call may be sent. If `send` returns no `outcome`, it has sent nothing. */
@@ -88,9 +102,14 @@ export class Pacer {
       if (this.#state === 'probe due') this.#state = 'probing'
       const startedAt = performance.now()
       const pausesBefore = this.#pauses
-      const result = await send()
-      this.#ended(result?.outcome, startedAt, this.#pauses !== pausesBefore)
-      return result
+      let outcome: CallOutcome | undefined
+      try {
+        const result = await send()
+        outcome = result?.outcome
+        return result
+      } finally {
+        this.#ended(outcome, startedAt, this.#pauses !== pausesBefore)
+      }
     } finally {
       this.#slots.release()
     }
@@ -131,36 +150,66 @@ export class Pacer {
     this.#unreachablePauses = 0
   }
 
-  /** When calls stop, unless fewer than three pauses have passed. */
-  get #givesUpAt(): number {
+  /** When calls stop without a response, unless fewer than three pauses have passed. */
+  get #outageEndsAt(): number {
     return this.#unreachableSince + (this.#lastResponseAt === undefined ? 0 : this.#patienceMs)
   }
 
   #unreached(cause: CampaignError, startedAt: number): void {
     if (this.#unreachable === 0) this.#unreachableSince = Math.max(startedAt, this.#lastResponseAt ?? 0)
     this.#unreachable++
-    const patienceLeftMs = this.#givesUpAt - performance.now()
+    const pauseMs = pauseWithin(this.#outageEndsAt, this.#unreachablePauses, MAX_UNREACHABLE_PAUSE_MS)
     if (this.#unreachable < MAX_UNREACHABLE) this.#replaceProbe()
-    else if (this.#unreachablePauses < MIN_UNREACHABLE_PAUSES)
-      this.#pause(unreachablePauseMs(this.#unreachablePauses++))
-    else if (patienceLeftMs > 0) this.#pause(Math.min(patienceLeftMs, unreachablePauseMs(this.#unreachablePauses++)))
-    else this.#stopRun("the service can't be reached", cause)
+    else if (pauseMs === undefined) this.#stopRun("the service can't be reached", cause)
+    else {
+      this.#unreachablePauses++
+      this.#pause(pauseMs)
+    }
+  }
+
+  /** When calls stop after consecutive 429s, unless fewer than three pauses have passed. */
+  get #rateLimitEndsAt(): number {
+    return this.#rateLimitedSince + this.#askedMs + this.#patienceMs
   }
 
   #rateLimited(cause: CampaignError, isStale: boolean): void {
     this.#responded()
-    const waitMs = cause instanceof RateLimitError ? cause.retryAfterMs : undefined
+    const waitMs = askedWait(cause)
     if (waitMs !== undefined && waitMs > MAX_RETRY_AFTER_MS) {
       this.#stopRun(`the service asks to wait for ${Math.ceil(waitMs / 60_000)} minutes`, cause)
-    } else if (isStale) {
+    } else if (!isStale) {
+      this.#pauseForRateLimit(waitMs, cause)
+    } else if (waitMs !== undefined && this.#state === 'paused') {
       // The call started before the pause: its 429 may extend the pause, but is not counted.
-      if (waitMs !== undefined && this.#state === 'paused') this.#pauseUntil(performance.now() + waitMs)
-    } else if (this.#rateLimitPauses < MAX_RATE_LIMIT_PAUSES) {
-      const backoff = doubled(this.#rateLimitPauses++, MAX_RATE_LIMIT_PAUSE_MS)
-      this.#pause(waitMs ?? backoff)
-    } else {
-      this.#stopRun(`the service still responds with 429 after ${MAX_RATE_LIMIT_PAUSES} pauses in a row`, cause)
+      this.#ask(waitMs)
+      this.#pauseUntil(performance.now() + waitMs)
     }
+  }
+
+  #pauseForRateLimit(waitMs: number | undefined, cause: CampaignError): void {
+    const now = performance.now()
+    if (this.#rateLimitPauses === 0) {
+      this.#rateLimitedSince = now
+      this.#askedMs = 0
+      this.#askedUntil = now
+    }
+    const pauseMs = pauseWithin(this.#rateLimitEndsAt, this.#rateLimitPauses, MAX_RATE_LIMIT_PAUSE_MS)
+    if (pauseMs === undefined) {
+      const seconds = Math.round((now - this.#rateLimitedSince) / 1_000)
+      this.#stopRun(`the service has responded with 429 for ${seconds} s`, cause)
+      return
+    }
+    this.#rateLimitPauses++
+    if (waitMs !== undefined) this.#ask(waitMs)
+    this.#pause(waitMs ?? pauseMs)
+  }
+
+  /** Adds the next `waitMs` to the time that the service has asked for, as far as it has not asked for that time before. */
+  #ask(waitMs: number): void {
+    const now = performance.now()
+    const from = Math.max(now, this.#askedUntil)
+    this.#askedUntil = Math.max(from, now + waitMs)
+    this.#askedMs += this.#askedUntil - from
   }
 
   #pause(ms: number): void {
@@ -174,7 +223,8 @@ export class Pacer {
   #pauseUntil(time: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, time)
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.#admitProbe(), Math.ceil(this.pauseLeftMs))
+    const leftMs = Math.max(0, this.#pausedUntil - performance.now())
+    this.#timer = setTimeout(() => this.#admitProbe(), Math.ceil(leftMs))
   }
 
   #admitProbe(): void {
@@ -196,7 +246,25 @@ export class Pacer {
   }
 }
 
-/** Returns a pause that doubles with each pause before it. */
-const doubled = (pauses: number, maxMs: number): number => Math.min(maxMs, FIRST_PAUSE_MS * 2 ** pauses)
+/** Returns the wait that a 429 asks for; `undefined` for none, or for one of 0 ms, which would not be a pause. */
+function askedWait(error: CampaignError): number | undefined {
+  const limit = error instanceof RateLimitError ? error : error.cause
+  const waitMs = limit instanceof RateLimitError ? limit.retryAfterMs : undefined
+  return waitMs !== undefined && waitMs > 0 ? waitMs : undefined
+}
 
-const unreachablePauseMs = (pauses: number): number => doubled(pauses, MAX_UNREACHABLE_PAUSE_MS)
+/**
+ * Returns the next of consecutive pauses: it doubles with each pause, and ends at `endsAt` at the latest. The first three
+ * pauses are always made.
+ *
+ * @param pauses - the number of pauses so far
+ * @returns `undefined` if no time is left
+ */
+function pauseWithin(endsAt: number, pauses: number, maxMs: number): number | undefined {
+  const pauseMs = doubled(pauses, maxMs)
+  if (pauses < MIN_PAUSES) return pauseMs
+  const leftMs = endsAt - performance.now()
+  return leftMs > 0 ? Math.min(leftMs, pauseMs) : undefined
+}
+
+const doubled = (pauses: number, maxMs: number): number => Math.min(maxMs, FIRST_PAUSE_MS * 2 ** pauses)

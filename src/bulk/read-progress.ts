@@ -4,6 +4,7 @@ import type { GetUserProgressRequest, UserProgress } from '../endpoints/get-user
 import { type CampaignError, UnexpectedResponseError } from '../errors/client-errors.ts'
 import { readOptions } from '../errors/read-options.ts'
 import { onAbort } from '../shared/abort.ts'
+import { clientInternals, PACED_OPTIONS } from '../shared/client-internals.ts'
 import { mustBeFunction, mustBeSignal, type OptionRules, optional } from '../shared/option-checks.ts'
 import { nextTurn } from '../shared/timers.ts'
 import { isRecord } from '../shared/type-checks.ts'
@@ -17,7 +18,7 @@ import {
   requireArguments,
 } from './arguments.ts'
 import { type CallOutcome, DONE, outcomeOf } from './call-outcome.ts'
-import { type Outage, Pacer } from './pacing.ts'
+import { Pacer, type Waiting } from './pacing.ts'
 import { ProgressReporter } from './report.ts'
 import { lengthOf, type Rows, readList } from './rows.ts'
 
@@ -32,13 +33,14 @@ export interface ReadProgressOptions {
   /** Aborts the calls in flight. The iteration then throws the signal's reason. */
   signal?: AbortSignal | undefined
   /**
-   * Called with the progress of the reading, at most ten times a second and once at the end. Errors that the callback throws
-   * are ignored.
+   * Called with the progress of the reading, at most ten times a second, every second while it waits, and once at the end.
+   * Errors that the callback throws are ignored.
    */
   onProgress?: ((progress: ReadingProgress) => void) | undefined
   /**
-   * How long it waits for a service that stops responding, in milliseconds: 0 to 24 hours. With 0, or before the first
-   * response, it waits for three pauses, about two seconds.
+   * How long it waits for a service that stops responding, or responds only with 429, in milliseconds: 0 to 24 hours. The time
+   * that a `Retry-After` asks for does not count. With 0, or before the first response, it waits for three pauses, about two
+   * seconds.
    *
    * @defaultValue 120 000
    */
@@ -69,10 +71,8 @@ export interface ReadingProgress {
   readonly rate: number
   /** The estimated time left at this rate, in milliseconds; null while there is no estimate. */
   readonly timeLeftMs: number | null
-  /** The rest of the current pause, in milliseconds. */
-  readonly waitingMs: number
-  /** Set while the service does not respond; otherwise null. */
-  readonly outage: Outage | null
+  /** Set while the reading waits, because the service responds with 429 or does not respond; otherwise null. */
+  readonly waiting: Waiting | null
 }
 
 /**
@@ -97,7 +97,7 @@ export interface ReadingProgress {
  *   other errors, after the results of the calls in flight
  * @throws UnauthorizedError | AccessTokenError | ConfigurationError when all calls would fail
  * @throws NetworkError | TimeoutError when the service does not respond for `patienceMs`
- * @throws RateLimitError when the service still responds with 429 after 30 pauses, or its `Retry-After` is more than 15 minutes
+ * @throws RateLimitError when the service responds only with 429 for `patienceMs`, or its `Retry-After` is more than 15 minutes
  * @throws the error of the list; the signal's reason at once after an abort
  *
  * @example
@@ -136,6 +136,7 @@ class ProgressReader<User extends GetUserProgressRequest> {
   /** Aborts the calls in flight. */
   readonly #aborting = new AbortController()
   #total: number | undefined
+  readonly #callOptions: { readonly signal: AbortSignal }
   /** Users to read again, after all others. */
   readonly #retries: Task<User>[] = []
   #failure: { readonly error: unknown } | undefined
@@ -158,9 +159,10 @@ class ProgressReader<User extends GetUserProgressRequest> {
       users: this.#taken,
       total: this.#total ?? null,
       counts: { ...this.#counts },
-      waitingMs: this.#pacer.pauseLeftMs,
-      outage: this.#pacer.outage,
+      waiting: this.#pacer.waiting,
     }))
+    const { signal: aborted } = this.#aborting
+    this.#callOptions = { signal: aborted, ...(clientInternals(client) && PACED_OPTIONS) }
     // A client may add a listener for each call, and Node warns of more than ten.
     setMaxListeners(0, this.#aborting.signal)
   }
@@ -231,6 +233,7 @@ class ProgressReader<User extends GetUserProgressRequest> {
           // Undefined if the response had no data, and the client has `responseValidation: 'report'`.
           return { user, progress: progress as UserProgress }
         case 'rate_limited':
+          this.#progress.schedule()
           continue
         case 'fatal':
           return undefined
@@ -252,7 +255,7 @@ class ProgressReader<User extends GetUserProgressRequest> {
     try {
       // The client's error for a user that is not an object is better than one about `undefined`.
       const request = isRecord(user) ? { account: user.account, platform: user.platform, pid: user.pid } : user
-      const progress = await this.#client.getUserProgress(request as User, { signal: this.#aborting.signal })
+      const progress = await this.#client.getUserProgress(request as User, this.#callOptions)
       return { outcome: DONE, progress }
     } catch (error) {
       return this.#aborting.signal.aborted ? {} : { outcome: outcomeOf(error) }

@@ -5,8 +5,9 @@ import { addDecimals } from '../shared/decimals.ts'
 import { startTimer } from '../shared/timers.ts'
 import { isAwarded } from '../shared/verdicts.ts'
 import type { AwardResult } from './ledger/award-state.ts'
-import type { Outage } from './pacing.ts'
+import type { Waiting } from './pacing.ts'
 import type { AwardRow } from './rows.ts'
+import { USED_BEFORE } from './verdict.ts'
 
 const MAX_PROBLEMS = 1_000
 /** The failure of a row whose earlier attempt has no recorded result, for instance because its process was killed. */
@@ -27,6 +28,7 @@ export class RunReport {
   readonly #startedAt = new Date().toISOString()
   readonly #counts = zeros()
   readonly #xp = zeros()
+  readonly #usedBefore = { awards: 0, xp: 0 }
   readonly #problems: RowProblem[] = []
   #problemsOmitted = 0
   #fromLedger = 0
@@ -42,16 +44,28 @@ export class RunReport {
 
   add(index: number, row: AwardRow, { verdict, failure }: AwardResult): void {
     this.#count(verdict, row.xp)
+    if (isUsedBefore({ verdict, failure })) {
+      this.#usedBefore.awards++
+      this.#usedBefore.xp = addDecimals(this.#usedBefore.xp, row.xp)
+    }
     if (isAwarded(verdict)) return
     const { code, message: reason } = failure ?? IN_DOUBT
     const { id, address, pid, xp } = row
     this.#addProblem({ index, id, address, pid, xp, verdict, code, reason })
   }
 
-  /** Adds a final result of an earlier run. */
-  addFromLedger(index: number, row: AwardRow, result: AwardResult): void {
+  /** Removes a row that was added as `indeterminate`, because it is sent again. */
+  removeIndeterminate(index: number, { xp }: AwardRow): void {
+    this.#counts.indeterminate--
+    this.#xp.indeterminate = addDecimals(this.#xp.indeterminate, -xp)
+    const at = this.#problems.findIndex((problem) => problem.index === index)
+    if (at === -1) this.#problemsOmitted--
+    else this.#problems.splice(at, 1)
+  }
+
+  /** Counts a row whose result is that of an earlier run. */
+  countFromLedger(): void {
     this.#fromLedger++
-    this.add(index, row, result)
   }
 
   addDuplicate(xp: number): void {
@@ -87,6 +101,7 @@ export class RunReport {
       rows: this.rows,
       counts: this.counts,
       xp: this.xp,
+      usedBefore: { ...this.#usedBefore },
       fromLedger: this.#fromLedger,
       problems: [...this.#problems],
       problemsOmitted: this.#problemsOmitted,
@@ -108,6 +123,10 @@ export class RunReport {
   }
 }
 
+/** Whether the award was made, but by no attempt of its ledger. */
+export const isUsedBefore = ({ verdict, failure }: Partial<AwardResult>): boolean =>
+  verdict === 'alreadyAwarded' && failure?.code === USED_BEFORE
+
 const sumOf = (numbers: Readonly<Record<string, number>>): number =>
   Object.values(numbers).reduce((sum, number) => sum + number, 0)
 
@@ -125,16 +144,14 @@ export interface AwardProgress {
   readonly rate: number
   /** The estimated time left at this rate, in milliseconds; null while there is no estimate. */
   readonly timeLeftMs: number | null
-  /** The rest of the current pause, in milliseconds. The run pauses after a 429, or if the service can't be reached. */
-  readonly waitingMs: number
-  /** Set while the service does not respond; otherwise null. */
-  readonly outage: Outage | null
+  /** Set while the run waits, because the service responds with 429 or does not respond; otherwise null. */
+  readonly waiting: Waiting | null
 }
 
 type Speed = Pick<AwardProgress, 'rate' | 'timeLeftMs'>
 
 const INTERVAL_MS = 100
-/** The interval during a pause or an outage, in which no call ends. */
+/** The interval while a run waits, and no call ends. */
 const WAITING_INTERVAL_MS = 1_000
 const RATE_WINDOW_MS = 10_000
 /** The minimum time before the first estimate. */
@@ -149,11 +166,10 @@ interface Sample {
 interface ProgressState {
   readonly total: number | null
   readonly counts: Readonly<Record<string, number>>
-  readonly waitingMs: number
-  readonly outage: Outage | null
+  readonly waiting: Waiting | null
 }
 
-/** Calls `onProgress` at most every 100 ms, and every second during a pause. */
+/** Calls `onProgress` at most every 100 ms, and every second while a run waits. */
 export class ProgressReporter<State extends ProgressState> {
   readonly #onProgress: ((progress: State & Speed) => void) | undefined
   readonly #state: () => State
@@ -162,6 +178,7 @@ export class ProgressReporter<State extends ProgressState> {
   #timer: NodeJS.Timeout | undefined
   #cancelNextCall: (() => void) | undefined
   #lastCallAt = -Infinity
+  #isFinished = false
 
   constructor(onProgress: ((progress: State & Speed) => void) | undefined, state: () => State) {
     this.#onProgress = onProgress
@@ -175,13 +192,15 @@ export class ProgressReporter<State extends ProgressState> {
 
   /** Calls `onProgress` now, or when 100 ms have passed since the last call. */
   schedule(): void {
-    if (this.#onProgress === undefined || this.#timer !== undefined) return
+    if (this.#onProgress === undefined || this.#timer !== undefined || this.#isFinished) return
     const waitMs = this.#lastCallAt + INTERVAL_MS - performance.now()
     if (waitMs <= 0) this.#call()
     else this.#timer = setTimeout(() => this.#call(), Math.ceil(waitMs))
   }
 
+  /** Calls `onProgress` for the last time. */
   finish(): void {
+    this.#isFinished = true
     if (this.#onProgress !== undefined) this.#call()
     this.#cancelNextCall?.()
   }
@@ -202,9 +221,7 @@ export class ProgressReporter<State extends ProgressState> {
     const state = this.#state()
     const hasEstimate = state.total !== null && rate > 0 && elapsed >= MIN_ESTIMATE_MS
     const timeLeftMs = hasEstimate ? Math.round(((state.total - sumOf(state.counts)) / rate) * 1_000) : null
-    if (state.waitingMs > 0 || state.outage !== null) {
-      this.#cancelNextCall = startTimer(WAITING_INTERVAL_MS, () => this.schedule())
-    }
+    if (state.waiting !== null) this.#cancelNextCall = startTimer(WAITING_INTERVAL_MS, () => this.schedule())
     callSafely(() => this.#onProgress?.({ ...state, rate, timeLeftMs }))
   }
 }

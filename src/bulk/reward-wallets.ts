@@ -1,4 +1,3 @@
-import type { CampaignClient } from '../client.ts'
 import { ConfigurationError } from '../errors/client-errors.ts'
 import { readOptions } from '../errors/read-options.ts'
 import type { AwardReport } from '../schemas/award-report.ts'
@@ -9,7 +8,7 @@ import { issuesOfClient, issuesOfList, mustBeConcurrency, mustBePatience, requir
 import { type LedgerSession, mustBeLedger } from './ledger/ledger.ts'
 import { RunReport } from './report.ts'
 import type { AwardRow, Rows } from './rows.ts'
-import { ABORTED, type RewardWalletsOptions, Run, stoppedError } from './run.ts'
+import { ABORTED, type AwardClient, type RewardWalletsOptions, Run, stoppedError } from './run.ts'
 import { EVIDENCE_RULES } from './verdict.ts'
 
 const OPTIONS: OptionRules<RewardWalletsOptions> = {
@@ -34,11 +33,13 @@ const OPTIONS: OptionRules<RewardWalletsOptions> = {
  *   sent. A corrected row is sent in the next run.
  * - A row that occurs twice is sent once.
  * - After a 403 or 404, the other rows of that campaign are not sent, and `complete` is false. Other campaigns continue.
- * - The run retries a row after a 429, and when its request could not be sent.
+ * - The run retries a row after a 429, and when its request could not be sent. At its end, it sends awards with an unknown
+ *   outcome again, at most twice, unless the client has `maxRetries: 0`.
+ * - If the service refuses an id, the run reads the wallet's progress, to find out whether the award was made: see `confirm`.
  *
  * See "POST /wallet/reward" in docs/the-service.md.
  *
- * @param client - makes the awards with `rewardWallet`. The client's time limits, retries and guard apply. The ledger
+ * @param client - makes the awards with `rewardWallet`, and reads progress with `getUserProgress` if it has it. The client's time limits, retries and guard apply. The ledger
  *   records the base URL of a `CampaignClient`, and the issuer and subject of its token. It refuses a client
  *   with other values
  * @param rows - the awards: any iterable or async iterable. It is read only as fast as the awards are sent
@@ -58,7 +59,7 @@ const OPTIONS: OptionRules<RewardWalletsOptions> = {
  * ```
  */
 export async function rewardWallets(
-  client: Pick<CampaignClient, 'rewardWallet'>,
+  client: AwardClient,
   rows: Rows<AwardRow>,
   options: RewardWalletsOptions,
 ): Promise<AwardReport> {

@@ -1,21 +1,23 @@
+import { setMaxListeners } from 'node:events'
 import type { CampaignClient } from '../client.ts'
 import { AwardRunStoppedError, withCause } from '../errors/bulk-errors.ts'
 import { ApiError, type CampaignError, ConfigurationError } from '../errors/client-errors.ts'
 import { invalidRequestError } from '../errors/invalid-request-error.ts'
 import type { AwardReport } from '../schemas/award-report.ts'
 import { onAbort } from '../shared/abort.ts'
-import { type ClientTarget, clientInternals } from '../shared/client-internals.ts'
+import { type ClientTarget, clientInternals, optionsFor, PACED_OPTIONS } from '../shared/client-internals.ts'
 import type { Issue } from '../shared/issue.ts'
 import { withParts } from '../shared/message-parts.ts'
 import { toJsonLine } from '../shared/text.ts'
-import { sleep } from '../shared/timers.ts'
+import { sleep, startTimer } from '../shared/timers.ts'
 import { isAwarded, isFinal } from '../shared/verdicts.ts'
 import { DEFAULT_CONCURRENCY, DEFAULT_PATIENCE_MS } from './arguments.ts'
-import { statusOf } from './call-outcome.ts'
+import { type CallOutcome, statusOf } from './call-outcome.ts'
+import { confirmOf, readerOf } from './confirm-from-progress.ts'
 import type { AwardResult, RetryableVerdicts } from './ledger/award-state.ts'
 import type { Attempt, AwardLedger, LedgerSession } from './ledger/ledger.ts'
 import { Pacer } from './pacing.ts'
-import { type AwardProgress, ProgressReporter, type RunReport } from './report.ts'
+import { type AwardProgress, isUsedBefore, ProgressReporter, type RunReport } from './report.ts'
 import { type AwardRow, type CheckedRow, checkRow, conflictIssues, lengthOf, type Rows, readList } from './rows.ts'
 import { SeenRows } from './seen-rows.ts'
 import {
@@ -24,8 +26,10 @@ import {
   attemptAward,
   type Confirmation,
   type Evidence,
+  type Judge,
   recordAttempt,
   retryableVerdicts,
+  sendAward,
 } from './verdict.ts'
 
 /** Options of `rewardWallets`. Only `ledger` is required. */
@@ -44,13 +48,14 @@ export interface RewardWalletsOptions extends Evidence {
    */
   signal?: AbortSignal | undefined
   /**
-   * Called with the progress of the run, at most ten times a second and once at the end. Errors that the callback throws
-   * are ignored.
+   * Called with the progress of the run, at most ten times a second, every second while the run waits, and once at the end.
+   * Errors that the callback throws are ignored.
    */
   onProgress?: ((progress: AwardProgress) => void) | undefined
   /**
-   * How long the run waits for a service that stops responding, in milliseconds: 0 to 24 hours. With 0, or before the first
-   * response of the run, it waits for three pauses, about two seconds.
+   * How long the run waits for a service that stops responding, or responds only with 429, in milliseconds: 0 to 24 hours. The
+   * time that a `Retry-After` asks for does not count. With 0, or before the first response of the run, it waits for three
+   * pauses, about two seconds. At its end, the run sends awards with an unknown outcome again for at most this time.
    *
    * @defaultValue 120 000
    */
@@ -69,6 +74,9 @@ export interface RewardWalletsOptions extends Evidence {
   retryRejected?: boolean | undefined
 }
 
+/** A client of awards, which may read the progress. */
+export type AwardClient = Pick<CampaignClient, 'rewardWallet'> & Partial<Pick<CampaignClient, 'getUserProgress'>>
+
 /** The number of workers per concurrent call: while one worker waits for the service, another can write to the ledger. */
 const WORKERS_PER_CALL = 2
 /** The longest wait before the run checks again whether another process has finished an award. */
@@ -79,6 +87,10 @@ const MAX_CONFIRM_MS = 10_000
 const MAX_REFUSALS = 20
 /** The run stops after this many consecutive responses that leave the outcome of the award unknown. */
 const MAX_UNKNOWN = 100
+/** How often the end of a run sends awards with an unknown outcome again. */
+const MAX_RESENDS = 2
+/** The number of rows that are kept in memory to be sent again. */
+const MAX_UNKNOWN_ROWS = 100_000
 
 export const ABORTED = 'the signal was aborted'
 
@@ -104,11 +116,17 @@ const issuesOfRow = (index: number, issues: readonly Issue[]): Issue[] =>
 
 type IndexedRow = CheckedRow & { readonly index: number }
 
+/** A row to award, and its position in the list. */
+interface Task {
+  readonly index: number
+  readonly row: AwardRow
+}
+
 /** Sends the rows of one list. */
 export class Run {
-  readonly #client: Pick<CampaignClient, 'rewardWallet'>
-  /** The target under which the session claims awards. */
-  readonly #target: ClientTarget | undefined
+  readonly #client: AwardClient
+  /** The options of each call; `undefined` for a client of another class. */
+  readonly #callOptions: object | undefined
   readonly #session: LedgerSession
   readonly #rows: AsyncGenerator<IndexedRow, void>
   #total: number | undefined
@@ -116,21 +134,29 @@ export class Run {
   readonly #report: RunReport
   readonly #options: RewardWalletsOptions
   readonly #workers: number
+  readonly #patienceMs: number
   readonly #retryable: RetryableVerdicts
-  readonly #evidence: Evidence
+  readonly #judge: Judge
   readonly #pacer: Pacer
   readonly #progress: ProgressReporter<Omit<AwardProgress, 'rate' | 'timeLeftMs'>>
   readonly #stopping = new AbortController()
   /** Aborted `MAX_CONFIRM_MS` after the stop. */
   readonly #confirmTimeout = new AbortController()
+  /** Ends the readings of `confirmFromProgress`: when the caller aborts the run, or with {@link #confirmTimeout}. */
+  readonly #readings = new AbortController()
   #confirmTimer: NodeJS.Timeout | undefined
   #stopReason: Readonly<{ message: string; cause: unknown; advice: string | undefined }> | undefined
   #hasSucceeded = false
   readonly #refusals = new Map<string, number>()
   #consecutiveUnknown = 0
+  /** Rows that are reported as `indeterminate`, and are sent again at the end. */
+  #unknown: Task[] = []
+  /** Whether the rows of `#unknown` are sent again now. */
+  #isResending = false
+  #isResendingOver = false
 
   constructor(
-    client: Pick<CampaignClient, 'rewardWallet'>,
+    client: AwardClient,
     target: ClientTarget | undefined,
     session: LedgerSession,
     rows: Rows<AwardRow>,
@@ -138,16 +164,18 @@ export class Run {
     options: RewardWalletsOptions,
   ) {
     const { concurrency = DEFAULT_CONCURRENCY, patienceMs = DEFAULT_PATIENCE_MS } = options
-    const { onProgress, isUsedId, confirm } = options
+    const { onProgress, isUsedId, retryRejected } = options
     this.#client = client
-    this.#target = target
+    this.#callOptions = target && { ...optionsFor(target), ...PACED_OPTIONS }
     this.#session = session
     this.#rows = this.#read(rows)
     this.#report = report
     this.#options = options
     this.#workers = concurrency * WORKERS_PER_CALL
-    this.#retryable = retryableVerdicts(options, options.retryRejected)
-    this.#evidence = { isUsedId, confirm: confirm && ((row) => this.#confirm(row)) }
+    this.#patienceMs = patienceMs
+    const confirm = confirmOf(options.confirm, client)
+    this.#judge = { isUsedId, confirm: confirm && ((row) => this.#confirm(confirm, row)) }
+    this.#retryable = retryableVerdicts(this.#judge, retryRejected)
     this.#pacer = new Pacer({ concurrency, patienceMs, stopRun: (message, cause) => this.#stop(message, cause) })
     this.#total = lengthOf(rows)
     this.#progress = new ProgressReporter(onProgress, () => ({
@@ -155,19 +183,26 @@ export class Run {
       total: this.#total ?? null,
       counts: report.counts,
       xp: report.xp,
-      waitingMs: this.#pacer.pauseLeftMs,
-      outage: this.#pacer.outage,
+      waiting: this.#pacer.waiting,
     }))
+    // A client may add a listener for each reading, and Node warns of more than ten.
+    setMaxListeners(0, this.#readings.signal)
   }
 
   /** Sends the rows, then closes the ledger. @throws AwardRunStoppedError when the run stops before its last row */
   async send(): Promise<AwardReport> {
     const { signal, strict } = this.#options
-    const onStop = (): void => this.#stop(ABORTED, signal?.reason)
-    const removeListener = signal && onAbort(signal, onStop)
-    if (signal?.aborted) onStop()
+    const onAborted = (): void => {
+      this.#stop(ABORTED, signal?.reason)
+      this.#readings.abort(signal?.reason)
+    }
+    const removeListener = signal && onAbort(signal, onAborted)
+    if (signal?.aborted) onAborted()
     const rows = strict ? (await this.#checkAll()).values() : this.#rows
-    await Promise.all(Array.from({ length: this.#workers }, () => this.#work(rows)))
+    await this.#work(rows, (row) => this.#award(row))
+    await this.#resendUnknown()
+    // A pause that the last call started must not keep the process alive.
+    this.#pacer.stop()
     await this.#session.close().catch((error: unknown) => this.#ledgerFailed(error))
     clearTimeout(this.#confirmTimer)
     removeListener?.()
@@ -177,13 +212,39 @@ export class Run {
     throw stoppedError(this.#report, message, cause, advice)
   }
 
+  /**
+   * Sends rows with an unknown outcome again, under the same ids, while the service responds. It ends after `patienceMs`, and
+   * at the first sign that the service does not respond: the rows left stay `indeterminate`.
+   */
+  async #resendUnknown(): Promise<void> {
+    const mayRetry = clientInternals(this.#client)?.maxRetries !== 0 && this.#patienceMs > 0
+    if (!mayRetry || this.#unknown.length === 0 || this.#stopReason !== undefined) return
+    this.#isResending = true
+    const cancel = startTimer(this.#patienceMs, () => this.#endResending())
+    for (let nth = 0; nth < MAX_RESENDS; nth++) {
+      const tasks = this.#unknown
+      this.#unknown = []
+      await this.#work(tasks.values(), (task) => this.#send(task))
+    }
+    cancel()
+  }
+
+  /** Ends the resending of {@link #resendUnknown}. The run is not stopped. */
+  #endResending(): void {
+    this.#isResendingOver = true
+    this.#pacer.stop()
+  }
+
   /** Stops the run: only the attempts in progress are finished. Keeps the reason of the first call. */
   #stop(message: string, cause: unknown, advice?: string): void {
     if (this.#stopReason !== undefined) return
     this.#stopReason = { message, cause, advice }
     this.#stopping.abort()
     this.#pacer.stop()
-    this.#confirmTimer = setTimeout(() => this.#confirmTimeout.abort(), MAX_CONFIRM_MS)
+    this.#confirmTimer = setTimeout(() => {
+      this.#confirmTimeout.abort()
+      this.#readings.abort(new Error('the run has stopped'))
+    }, MAX_CONFIRM_MS)
   }
 
   /** Stops the run. The message of a `ConfigurationError` already says what to do. */
@@ -233,15 +294,19 @@ export class Run {
     return known === undefined ? [] : conflictIssues(row, known)
   }
 
-  async #work(rows: AsyncIterable<IndexedRow> | Iterable<IndexedRow>): Promise<void> {
-    try {
-      for await (const row of rows) {
-        await this.#award(row).catch((error: unknown) => this.#ledgerFailed(error))
-        this.#progress.schedule()
+  /** Handles the items of a list, several at once. */
+  async #work<Item>(items: AsyncIterable<Item> | Iterable<Item>, handle: (item: Item) => Promise<void>): Promise<void> {
+    const work = async (): Promise<void> => {
+      try {
+        for await (const item of items) {
+          await handle(item).catch((error: unknown) => this.#ledgerFailed(error))
+          this.#progress.schedule()
+        }
+      } catch (error) {
+        this.#stop('the list of awards threw an error', error)
       }
-    } catch (error) {
-      this.#stop('the list of awards threw an error', error)
     }
+    await Promise.all(Array.from({ length: this.#workers }, work))
   }
 
   /** Resolves when the row is finished. @throws the error of the ledger */
@@ -251,20 +316,27 @@ export class Run {
     const { index, row } = checked
     const seen = this.#seen.add(row)
     if (seen === 'duplicate') return report.addDuplicate(row.xp)
+    if (seen === 'new') return this.#send({ index, row })
+    if (this.#mustNotSend(row)) return this.#addUnsent({ index, row })
+    this.#stopAtConflict(index, row, await this.#session.findConflict(row))
+  }
+
+  /** Claims and attempts an award until it is finished. @throws the error of the ledger */
+  async #send(task: Task): Promise<void> {
+    const { index, row } = task
     for (;;) {
-      if (this.#mustNotSend(row)) return this.#addUnsent(index, row)
-      if (seen === 'conflict') return this.#stopAtConflict(index, row, await this.#session.findConflict(row))
+      if (this.#mustNotSend(row)) return this.#addUnsent(task)
       const claim = await this.#session.claim(row, this.#retryable)
       switch (claim.state) {
         case 'done':
-          return this.#addFromLedger(index, row, claim)
+          return this.#addFromLedger(task, claim)
         case 'conflict':
           return this.#stopAtConflict(index, row, claim.known)
         case 'busy':
           await this.#waitWhileBusy(claim.retryMs)
           break
         case 'claimed':
-          if (await this.#attempt(index, claim.attempt)) return
+          if (await this.#attempt(task, claim.attempt)) return
       }
     }
   }
@@ -278,37 +350,55 @@ export class Run {
   }
 
   /** @returns whether the row is finished. @throws the error of the ledger */
-  async #attempt(index: number, attempt: Attempt): Promise<boolean> {
+  async #attempt(task: Task, attempt: Attempt): Promise<boolean> {
     const { row } = attempt
-    const attempted = await this.#pacer.call(async () => {
-      if (this.#mustNotSend(row)) return undefined
-      const made = await attemptAward(this.#client, attempt, this.#evidence, this.#target)
-      this.#applyRules(attempt, made)
-      return made
-    })
-    this.#progress.schedule()
+    const attempted = this.#mustNotSend(row)
+      ? undefined
+      : await attemptAward(attempt, () => this.#call(attempt), this.#judge)
+    const { verdict: found, failure: reason } = attempted ?? {}
+    if (found === 'alreadyAwarded' && !isUsedBefore({ verdict: found, failure: reason })) this.#hasSucceeded = true
     const end = await this.#record(attempt, attempted).catch((error: unknown) => {
       const failure = { code: 'ledger_failed', message: 'the ledger failed before it recorded the outcome' }
-      this.#report.add(index, row, { verdict: 'indeterminate', failure })
+      this.#add(task, { verdict: 'indeterminate', failure })
       throw error
     })
     if (end === undefined) return false
     if (end.kind === 'invalid') {
       // Report the ledger's result if an earlier attempt may have made the award.
-      if (attempt.isInDoubt || attempt.previousVerdict !== undefined) await this.#addUnsent(index, row)
-      else this.#report.addInvalid(index, row, end.error.issues)
+      if (attempt.isInDoubt || attempt.previousVerdict !== undefined) await this.#addUnsent(task)
+      else this.#report.addInvalid(task.index, row, end.error.issues)
       return true
     }
     if (end.kind === 'retry' && end.reason !== 'indeterminate') {
       if (end.reason === 'busy') await this.#waitWhileBusy(MAX_BUSY_MS)
       return false
     }
-    this.#report.add(index, row, {
-      verdict: end.kind === 'final' ? end.verdict : 'indeterminate',
-      failure: end.failure,
-    })
+    const verdict = end.kind === 'final' ? end.verdict : 'indeterminate'
+    this.#add(task, { verdict, failure: end.failure })
     this.#progress.countFinished()
+    const kind = attempted?.outcome?.kind
+    const isUnknown = verdict === 'indeterminate' && (kind === 'failed' || kind === 'unreachable')
+    if (isUnknown && this.#unknown.length < MAX_UNKNOWN_ROWS) this.#unknown.push(task)
     return true
+  }
+
+  /** Calls the service at the pace of the run. @returns `undefined` if the award must not be sent any more */
+  async #call(attempt: Attempt): Promise<CallOutcome | undefined> {
+    const { row } = attempt
+    const sent = await this.#pacer.call(async () => {
+      if (this.#mustNotSend(row)) return undefined
+      const outcome = await sendAward(this.#client, row, this.#callOptions)
+      this.#applyRules(attempt, outcome)
+      return { outcome }
+    })
+    this.#progress.schedule()
+    return sent?.outcome
+  }
+
+  /** Reports a row. At the end of the run, its result replaces the earlier one. */
+  #add({ index, row }: Task, result: AwardResult): void {
+    if (this.#isResending) this.#report.removeIndeterminate(index, row)
+    this.#report.add(index, row, result)
   }
 
   async #record(attempt: Attempt, attempted: Attempted | undefined): Promise<AttemptEnd | undefined> {
@@ -318,13 +408,15 @@ export class Run {
   }
 
   /** Halts a campaign or stops the run if the outcome requires it. */
-  #applyRules({ row, isInDoubt }: Attempt, { outcome, verdict }: Attempted): void {
-    if (verdict !== undefined && isAwarded(verdict)) this.#hasSucceeded = true
-    switch (outcome?.kind) {
+  #applyRules({ row, isInDoubt }: Attempt, outcome: CallOutcome): void {
+    switch (outcome.kind) {
+      case 'unreachable':
+        if (this.#isResending) this.#endResending()
+        return
       case 'failed':
-        if (++this.#consecutiveUnknown === MAX_UNKNOWN) {
-          this.#stop(`${MAX_UNKNOWN} consecutive awards ended with an unknown outcome`, outcome.error)
-        }
+        if (++this.#consecutiveUnknown < MAX_UNKNOWN) return
+        if (this.#isResending) this.#endResending()
+        else this.#stop(`${MAX_UNKNOWN} consecutive awards ended with an unknown outcome`, outcome.error)
         return
       case 'campaign_refused':
         this.#report.haltCampaign(row.pid, outcome.error.message)
@@ -334,6 +426,7 @@ export class Run {
         if (!isInDoubt && !outcome.maybeApplied) this.#countRefusal(outcome.error)
         break
       case 'done':
+        this.#hasSucceeded = true
         break
       default:
         // Nothing is known from the service: the count stays.
@@ -352,35 +445,48 @@ export class Run {
   }
 
   #mustNotSend({ pid }: AwardRow): boolean {
-    return this.#stopReason !== undefined || this.#report.isHalted(pid)
+    return this.#stopReason !== undefined || this.#isResendingOver || this.#report.isHalted(pid)
   }
 
   /** Reports a row that the run does not send. Uses the ledger's result of the row if there is one. */
-  async #addUnsent(index: number, row: AwardRow): Promise<void> {
-    const known = await this.#session.lookUp(row)
-    if (known === undefined) return this.#report.addHalted(row.pid)
-    if (isFinal(known.verdict)) return this.#addFromLedger(index, row, known)
-    this.#report.add(index, row, known)
+  async #addUnsent(task: Task): Promise<void> {
+    // At the end of the run, the row keeps the result that it has.
+    if (this.#isResending) return
+    const known = await this.#session.lookUp(task.row)
+    if (known === undefined) return this.#report.addHalted(task.row.pid)
+    if (isFinal(known.verdict)) return this.#addFromLedger(task, known)
+    this.#report.add(task.index, task.row, known)
   }
 
-  #addFromLedger(index: number, row: AwardRow, result: AwardResult): void {
-    if (isAwarded(result.verdict)) this.#hasSucceeded = true
-    this.#report.addFromLedger(index, row, result)
+  #addFromLedger(task: Task, result: AwardResult): void {
+    if (isAwarded(result.verdict) && !isUsedBefore(result)) this.#hasSucceeded = true
+    this.#report.countFromLedger()
+    this.#add(task, result)
   }
 
   async #waitWhileBusy(retryMs: number): Promise<void> {
     await sleep(Math.min(retryMs, MAX_BUSY_MS), this.#stopping.signal).catch(() => undefined)
   }
 
-  /** Calls the caller's `confirm`, with a time limit after a stop. */
-  #confirm(row: AwardRow): Promise<Confirmation> {
+  /** Calls `confirm` at the pace of the run, with a time limit after a stop. */
+  async #confirm(confirm: NonNullable<Judge['confirm']>, row: AwardRow): Promise<Confirmation> {
+    const read = readerOf(confirm)
+    const { confirmation } = await this.#pacer.call(async () => {
+      if (read !== undefined) return read(row, this.#readings.signal)
+      const outcome: CallOutcome | undefined = undefined
+      return { outcome, confirmation: await this.#withinTimeout(confirm(row)) }
+    })
+    return confirmation
+  }
+
+  /** Rejects when {@link #confirmTimeout} is over. */
+  #withinTimeout(confirmation: Confirmation | Promise<Confirmation>): Promise<Confirmation> {
     const { signal } = this.#confirmTimeout
     return new Promise((resolve, reject) => {
       const onTimeout = (): void => reject(new Error('confirm did not return in time'))
       if (signal.aborted) onTimeout()
-      const confirmed = Promise.resolve(this.#options.confirm?.(row))
       const removeListener = onAbort(signal, onTimeout)
-      confirmed.then(resolve, reject).finally(removeListener)
+      Promise.resolve(confirmation).then(resolve, reject).finally(removeListener)
     })
   }
 }

@@ -8,12 +8,11 @@ import {
   RateLimitError,
 } from '../errors/client-errors.ts'
 import type { AwardFailure, Verdict } from '../schemas/award-report.ts'
-import { type ClientTarget, optionsFor } from '../shared/client-internals.ts'
 import { mustBeFunction, type OptionRules, optional } from '../shared/option-checks.ts'
 import { isError, isRecord, typeName } from '../shared/type-checks.ts'
 import { isFinal } from '../shared/verdicts.ts'
 import { type CallOutcome, DONE, outcomeOf } from './call-outcome.ts'
-import type { AwardResult, FinalResult, RetryableVerdicts } from './ledger/award-state.ts'
+import { type AwardResult, EVIDENCE_FAILED, type FinalResult, type RetryableVerdicts } from './ledger/award-state.ts'
 import type { Attempt, LedgerSession } from './ledger/ledger.ts'
 import type { AwardRow } from './rows.ts'
 
@@ -57,30 +56,50 @@ export interface Evidence {
    * Returns whether the service refused the id because the id was used before; `undefined` if the response does not show it.
    * If it returns `true` and an attempt had an unknown outcome, that attempt made the award: the row is `alreadyAwarded`.
    * If it returns `true` and no attempt had an unknown outcome, the row is `rejected` with the code `id_used`.
+   *
+   * After an attempt with an unknown outcome, `false` counts only if the error has a `serviceCode` or a `reason`: a response
+   * that was cut off, or that a proxy wrote, does not show the service's reason.
    */
   isUsedId?: ((error: ApiError) => boolean | undefined) | undefined
   /**
-   * Looks for this award in your own records, or in the user's progress. If it returns another amount in `{ xp }`, the row
-   * is `rejected` with the code `other_amount`.
+   * Looks for this award in your own records, or in the user's progress. If the award was made, and the ledger has no attempt
+   * that can have made it, the row is `alreadyAwarded` with the code `used_before`. If the function returns another amount in
+   * `{ xp }`, the row is `rejected` with the code `other_amount`.
    *
    * Return `false` only from a source that records every award: the row is then `rejected` with the code `not_confirmed`.
    * Return `undefined` if the user's progress does not show the award: the service may still be processing it.
    *
    * Give the function a time limit: the row is not finished until the function returns. When the run stops, a pending call
-   * of `confirm` has ten seconds left.
+   * of `confirm` has ten seconds left. A reading of `confirmFromProgress` ends at once when you abort the run.
+   *
+   * `false` in place of a function turns it off.
+   *
+   * @defaultValue `confirmFromProgress(client)` if the client has `getUserProgress`
    */
-  confirm?: ((row: AwardRow) => Confirmation | Promise<Confirmation>) | undefined
+  confirm?: ((row: AwardRow) => Confirmation | Promise<Confirmation>) | false | undefined
+}
+
+/** {@link Evidence} with its defaults. */
+export interface Judge {
+  readonly isUsedId: Evidence['isUsedId']
+  readonly confirm: Exclude<Evidence['confirm'], false>
 }
 
 export const EVIDENCE_RULES: OptionRules<Evidence> = {
   isUsedId: optional(mustBeFunction),
-  confirm: optional(mustBeFunction),
+  confirm: (value) =>
+    value === undefined || value === false || typeof value === 'function'
+      ? undefined
+      : `must be a function or false, got ${value === true ? 'true' : typeName(value)}`,
 }
 
-export const retryableVerdicts = ({ confirm, isUsedId }: Evidence, retryRejected = false): RetryableVerdicts => ({
+export const retryableVerdicts = ({ confirm, isUsedId }: Judge, retryRejected = false): RetryableVerdicts => ({
   rejected: retryRejected,
   unconfirmed: confirm !== undefined || isUsedId !== undefined,
 })
+
+/** The failure code of an award that was made, but by no attempt of its ledger. */
+export const USED_BEFORE = 'used_before'
 
 /**
  * Returns the result of a row whose id the service refused.
@@ -91,11 +110,15 @@ async function judgeRefusal(
   row: AwardRow,
   error: CampaignError,
   maybeApplied: boolean,
-  { isUsedId, confirm }: Evidence,
+  { isUsedId, confirm }: Judge,
 ): Promise<AwardResult> {
   const failure = failureOf(error)
   try {
     const confirmed = await confirmedResult(row, confirm)
+    if (confirmed?.verdict === 'alreadyAwarded' && !maybeApplied) {
+      const message = 'the id was used before, and no attempt of this ledger can have made the award'
+      return { verdict: 'alreadyAwarded', failure: { ...failure, code: USED_BEFORE, message } }
+    }
     if (confirmed !== undefined) return confirmed
     // Awaited because a JavaScript caller may pass an async function.
     const isUsed = await isUsedId?.(error as ApiError)
@@ -104,27 +127,32 @@ async function judgeRefusal(
         ? { verdict: 'alreadyAwarded' }
         : { verdict: 'rejected', failure: { ...failure, code: 'id_used' } }
     }
-    return { verdict: maybeApplied && isUsed !== false ? 'unconfirmed' : 'rejected', failure }
+    const isOtherReason = isUsed === false && hasServiceReason(error)
+    return { verdict: maybeApplied && !isOtherReason ? 'unconfirmed' : 'rejected', failure }
   } catch (reason) {
     const message = `isUsedId or confirm threw: ${safeMessage(reason)}`
-    return { verdict: 'indeterminate', failure: { ...failure, code: 'evidence_failed', message } }
+    return { verdict: 'indeterminate', failure: { ...failure, code: EVIDENCE_FAILED, message } }
   }
 }
 
+/** Whether the response has the form of the service's errors. One that was cut off is no JSON, and has neither field. */
+const hasServiceReason = (error: CampaignError): boolean =>
+  error instanceof ApiError && (error.serviceCode !== undefined || error.reason !== undefined)
+
 /** Returns the result of a row that is `unconfirmed` in the ledger; `undefined` if the row must be sent again. */
-async function judgeUnconfirmed(row: AwardRow, { isUsedId, confirm }: Evidence): Promise<AwardResult | undefined> {
+async function judgeUnconfirmed(row: AwardRow, { isUsedId, confirm }: Judge): Promise<AwardResult | undefined> {
   if (confirm === undefined) return undefined
   try {
     const confirmed = await confirmedResult(row, confirm)
     return confirmed ?? (isUsedId === undefined ? { verdict: 'unconfirmed' } : undefined)
   } catch (reason) {
     const message = `confirm threw: ${safeMessage(reason)}`
-    return { verdict: 'unconfirmed', failure: { code: 'evidence_failed', message } }
+    return { verdict: 'unconfirmed', failure: { code: EVIDENCE_FAILED, message } }
   }
 }
 
 /** Returns the result that `confirm` shows; `undefined` if it shows none. */
-async function confirmedResult(row: AwardRow, confirm: Evidence['confirm']): Promise<AwardResult | undefined> {
+async function confirmedResult(row: AwardRow, confirm: Judge['confirm']): Promise<AwardResult | undefined> {
   // Pass a copy: the function of the caller may change its argument.
   const confirmation = await confirm?.({ ...row })
   if (confirmation === undefined) return undefined
@@ -151,30 +179,43 @@ export interface Attempted {
 }
 
 /**
- * Makes a claimed award: calls the service, and judges a refusal. Never rejects.
+ * Calls the service for a claimed award. Never rejects.
  *
- * @param target - the target under which the award was claimed. Only tokens of its account are sent
+ * @param options - of the call; `undefined` for a client of another class
  */
-export async function attemptAward(
+export async function sendAward(
   client: Pick<CampaignClient, 'rewardWallet'>,
-  { row, isInDoubt, previousVerdict }: Attempt,
-  evidence: Evidence,
-  target: ClientTarget | undefined,
-): Promise<Attempted> {
-  const confirmed = previousVerdict === 'unconfirmed' ? await judgeUnconfirmed(row, evidence) : undefined
-  if (confirmed !== undefined) return { outcome: undefined, ...confirmed }
-
-  let outcome: CallOutcome = DONE
+  row: AwardRow,
+  options: object | undefined,
+): Promise<CallOutcome> {
   try {
     // Pass a copy: the client may change its argument.
     const request = { ...row }
-    await (target === undefined ? client.rewardWallet(request) : client.rewardWallet(request, optionsFor(target)))
+    await (options === undefined ? client.rewardWallet(request) : client.rewardWallet(request, options))
+    return DONE
   } catch (error) {
-    outcome = outcomeOf(error)
+    return outcomeOf(error)
   }
+}
+
+/**
+ * Makes a claimed award: sends it, and judges a refusal. Never rejects.
+ *
+ * @param send - sends the award. Returns `undefined` if the award must not be sent any more
+ */
+export async function attemptAward(
+  { row, isInDoubt, previousVerdict }: Attempt,
+  send: () => Promise<CallOutcome | undefined>,
+  judge: Judge,
+): Promise<Attempted | undefined> {
+  const confirmed = previousVerdict === 'unconfirmed' ? await judgeUnconfirmed(row, judge) : undefined
+  if (confirmed !== undefined) return { outcome: undefined, ...confirmed }
+
+  const outcome = await send()
+  if (outcome === undefined) return undefined
   if (outcome.kind === 'done') return { outcome, verdict: 'awarded' }
   if (outcome.kind === 'refused') {
-    return { outcome, ...(await judgeRefusal(row, outcome.error, isInDoubt || outcome.maybeApplied, evidence)) }
+    return { outcome, ...(await judgeRefusal(row, outcome.error, isInDoubt || outcome.maybeApplied, judge)) }
   }
   const hasVerdict = outcome.kind === 'failed' || (outcome.kind === 'unreachable' && outcome.maybeApplied)
   return { outcome, verdict: hasVerdict ? 'indeterminate' : undefined, failure: failureOf(outcome.error) }
@@ -214,8 +255,8 @@ export async function recordAttempt(
     if (state === 'busy') return { kind: 'retry', reason: 'busy' }
     if (verdict !== undefined) recorded = state
   } else {
-    // Releasing the claim restores the state before the attempt.
-    await session.release(attempt)
+    // Releasing the claim restores the state before the attempt, unless the award is undecided.
+    await session.release(attempt, verdict === 'indeterminate' ? failure : undefined)
   }
   if (recorded !== undefined && isFinal(recorded)) return { kind: 'final', verdict: recorded, failure }
   if (outcome?.kind === 'invalid') return { kind: 'invalid', error: outcome.error }

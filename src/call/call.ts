@@ -4,7 +4,7 @@ import type { CallOptions, ClientHooks, EndEvent, RequestEvent } from '../option
 import type { ClientSettings } from '../settings/client-settings.ts'
 import { asError, reasonOf } from '../shared/abort.ts'
 import { callSafely } from '../shared/call-safely.ts'
-import { type Account, accountOf } from '../shared/client-internals.ts'
+import { type Account, accountOf, isPaced } from '../shared/client-internals.ts'
 import { sleep, TIMED_OUT, withTimeout } from '../shared/timers.ts'
 import { typeName } from '../shared/type-checks.ts'
 import {
@@ -72,6 +72,8 @@ export class Call<Name extends OperationName> {
   #slot: Slot | undefined
   /** The account whose tokens may be sent; `undefined` for any. */
   #account: Account | undefined
+  /** Whether the caller waits after a 429, instead of this call. */
+  #isPaced = false
   /** Whether a request may have been sent and has no known result yet. */
   #isSending = false
   /** Whether the service may have applied a failed attempt. */
@@ -110,6 +112,7 @@ export class Call<Name extends OperationName> {
   async #result(argument: unknown, options: CallOptions | undefined): Promise<unknown> {
     const { settings } = this.#context
     this.#account = accountOf(options)
+    this.#isPaced = isPaced(options)
     this.#prepared = prepareRequest(this.#operation, this.#endpoint, argument, options, settings)
     const { signal } = this.#prepared.settings
     for (;;) {
@@ -280,7 +283,8 @@ export class Call<Name extends OperationName> {
 
     const renewsToken = failure.isTokenRefused && tokens.isRenewable && !this.#isTokenRenewed
     this.#isTokenRenewed ||= renewsToken
-    const isRetried = this.#attemptNumber <= maxRetries && (renewsToken || mayRetry(failure, this.#endpoint.retry))
+    const isRetryable = renewsToken || (mayRetry(failure, this.#endpoint.retry) && !(isLimited && this.#isPaced))
+    const isRetried = this.#attemptNumber <= maxRetries && isRetryable
     if (!isRetried) throw error
     const delayMs = renewsToken
       ? 0

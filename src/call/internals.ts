@@ -12,5 +12,8 @@ export const createInternals = (current: () => CallContext): ClientInternals => 
     if (token instanceof Failure) throw Object.assign(token.error, { attempts: 0, outcome: 'not_applied' })
     return { address: settings.baseUrl, ...identityOf(token) }
   },
+  get maxRetries() {
+    return current().settings.maxRetries
+  },
   refusalsOfAward: (award) => guardIssues(current().settings.guard, award),
 })

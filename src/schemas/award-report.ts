@@ -2,7 +2,9 @@
  * The result of one award.
  *
  * - `awarded`: the service responded with 200.
- * - `alreadyAwarded`: the service refused the id, and `confirm` or `isUsedId` showed that it was used for this award.
+ * - `alreadyAwarded`: the service refused the id, and `confirm` or `isUsedId` showed that it was used for this award: by an
+ *   attempt of this ledger whose response was lost, or, with the code `used_before`, by another list, a lost ledger or a
+ *   colleague.
  * - `unconfirmed`: the service refused the id after an attempt with an unknown outcome. That attempt very likely made the
  *   award, but the refusal does not show it. Final, unless `confirm` or `isUsedId` shows it in a later run.
  * - `rejected`: the row was invalid; or the service refused the award, and no earlier attempt can have made it.
@@ -14,10 +16,11 @@ export type Verdict = 'awarded' | 'alreadyAwarded' | 'unconfirmed' | 'rejected' 
 /** The verdicts that end an award. By default, a later run with the same ledger does not send the award again. */
 export type FinalVerdict = Exclude<Verdict, 'indeterminate'>
 
-/** The reason for a verdict other than `awarded`, as the ledger records it. */
+/** The reason for a verdict, as the ledger records it. */
 export interface AwardFailure {
   /**
-   * The `code` of the client's error, such as `'bad_request'`; or `'not_confirmed'` (`confirm` returned `false`),
+   * The `code` of the client's error, such as `'bad_request'`; or `'used_before'` (the award was made, but by no attempt of this
+   * ledger), `'not_confirmed'` (`confirm` returned `false`),
    * `'other_amount'` (the id was used with another amount), `'id_used'` (the id was used, but by no attempt of this ledger),
    * `'evidence_failed'` (`confirm` or `isUsedId` threw), `'unexpected'` (the client threw an unknown error).
    */
@@ -44,6 +47,11 @@ export interface AwardReport {
   readonly counts: PerVerdict
   /** The XP of those rows. An invalid row counts with its `xp` if that is above 0. */
   readonly xp: PerVerdict
+  /**
+   * The rows with the code `used_before`: their award was made, but not by this list. They are in `counts.alreadyAwarded` and
+   * `xp.alreadyAwarded`, too.
+   */
+  readonly usedBefore: { readonly awards: number; readonly xp: number }
   /** The number of rows that were not sent because the ledger had their final verdict. */
   readonly fromLedger: number
   /** The first 1 000 rows with a verdict other than `awarded` and `alreadyAwarded`, in the order in which they finished. */
@@ -59,7 +67,10 @@ export interface AwardReport {
   readonly startedAt: string
   /** The ISO date of the end. */
   readonly finishedAt: string
-  /** Whether all rows were read and each has a final verdict. */
+  /**
+   * Whether all rows were read and each has a final verdict. It does not say that every award was given by this list: see
+   * `counts` and `usedBefore`.
+   */
   readonly complete: boolean
 }
 

@@ -24,6 +24,16 @@ export const optionsFor = ({ issuer, subject }: Account): object => ({ [ACCOUNT]
 export const accountOf = (options: unknown): Account | undefined =>
   typeof options === 'object' && options !== null && ACCOUNT in options ? (options[ACCOUNT] as Account) : undefined
 
+/** The key of an internal call option: the caller paces its calls itself. The same in every copy of the package. */
+const PACED: unique symbol = Symbol.for('campaign-client.paced') as never
+
+/** Call options after which a 429 fails the call at once: the caller waits, and tells its own caller that it waits. */
+export const PACED_OPTIONS: object = { [PACED]: true }
+
+/** Returns whether the options are {@link PACED_OPTIONS}, or have them. */
+export const isPaced = (options: unknown): boolean =>
+  typeof options === 'object' && options !== null && PACED in options
+
 /** A reason why the guard would refuse an award. */
 interface Refusal {
   readonly path: readonly (string | number)[]
@@ -39,6 +49,8 @@ export interface ClientInternals {
    * @throws AccessTokenError | TimeoutError when there is no token; the signal's reason after an abort
    */
   target(operation: string, signal: AbortSignal | undefined): Promise<ClientTarget>
+  /** The maximum number of retries of a call. */
+  readonly maxRetries: number
   /** Returns the reasons why the guard of the client would refuse an award. */
   refusalsOfAward(award: { readonly pid: string; readonly xp: number }): readonly Refusal[]
 }

@@ -1,21 +1,147 @@
+import { readdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import * as campaign from 'campaign-client'
-import { AwardUnsettledError, awardOne, fileLedger, type SharedLedger } from 'campaign-client/bulk'
+import {
+  type AwardOneOptions,
+  AwardUnsettledError,
+  awardOne,
+  type FinalVerdict,
+  fileLedger,
+  rewardWallets,
+} from 'campaign-client/bulk'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { LEDGER } from '../../src/shared/ledger-key.ts'
-import { award, newPath, setup } from './fixtures.ts'
+import { award, awards, holdCalls, newPath, openFiles, setup, temporaryFolder, verdictsOf } from './fixtures.ts'
 
-/** Returns a ledger in a file that several calls of `awardOne` can use. */
-async function sharedLedger(): Promise<SharedLedger> {
-  const session = await fileLedger(newPath())[LEDGER].open(undefined)
-  onTestFinished(() => session.close())
-  return { kind: 'shared', run: 'jobs', [LEDGER]: { open: async () => session, check: async () => undefined } }
-}
+const newLedger = () => fileLedger(newPath())
 
 const response = (status: number, retryAfterMs?: number) =>
   ({ status, headers: {}, outcome: 'not_applied', retryAfterMs }) as const
 
+describe('without a ledger, after a lost response', () => {
+  /** Makes an award whose response is lost. */
+  async function lostAward() {
+    const { client, service, sent } = setup()
+    service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
+    await expect(awardOne(client, award(1))).rejects.toMatchObject({ reason: 'indeterminate' })
+    return { client, service, sent }
+  }
+
+  test('a second call finds the award in the progress of the wallet', async () => {
+    const { client, service } = await lostAward()
+    expect(await awardOne(client, award(1))).toBe('alreadyAwarded')
+    expect(await awardOne(client, award(1), { mayBeSent: false })).toBe('alreadyAwarded')
+    expect(service.state.awards).toHaveLength(1)
+  })
+
+  test.each<[AwardOneOptions, FinalVerdict]>([
+    [{ confirm: false }, 'unconfirmed'],
+    [{ confirm: () => undefined }, 'unconfirmed'],
+    [{ confirm: false, mayBeSent: false }, 'rejected'],
+    [{ confirm: false, isUsedId: () => true }, 'alreadyAwarded'],
+    [{ confirm: () => ({ xp: 7 }) }, 'rejected'],
+  ])('with %o, the award is %s', async (options, verdict) => {
+    const { client } = await lostAward()
+    expect(await awardOne(client, award(1), options)).toBe(verdict)
+  })
+
+  test('a progress that responds with 429 proves nothing, and is not read again', async () => {
+    const { client, service } = await lostAward()
+    service.fail({ on: 'getUserProgress', kind: 'status', status: 429 })
+    expect(await awardOne(client.with({ maxRetries: 2 }), award(1))).toBe('unconfirmed')
+    expect(service.requests.filter(({ operation }) => operation === 'getUserProgress')).toHaveLength(1)
+  })
+})
+
+describe('over a ledger in a file', () => {
+  /** Waits until the files of `awardOne` are closed. */
+  async function idle(path: string): Promise<void> {
+    await expect.poll(() => openFiles(path)).toEqual([])
+  }
+
+  test('a final verdict is not sent again, and the file is closed after a second without a call', async () => {
+    const { client, sent } = setup()
+    const path = newPath()
+    const ledger = fileLedger(path)
+    expect(await awardOne(client, award(1), { ledger })).toBe('awarded')
+    expect(openFiles(path)).not.toEqual([])
+    expect(await awardOne(client, award(1), { ledger: fileLedger(path) })).toBe('awarded')
+    expect(sent()).toBe(1)
+    await idle(path)
+    expect(readdirSync(dirname(path))).toEqual(['awards.ledger'])
+    expect(await awardOne(client, award(1), { ledger })).toBe('awarded')
+  })
+
+  test('of calls with one id at once, one sends, and all get its verdict; another wallet is refused', async () => {
+    const { client, service, sent } = setup()
+    const slow = holdCalls(client)
+    const ledger = fileLedger(newPath())
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 400 })
+    const options = { ledger, retryRejected: true }
+    const calls = [1, 2, 3].map(() => awardOne(slow, award(1), options))
+    await expect.poll(() => slow.waiting).toHaveLength(1)
+    await expect(awardOne(client, award(1, { address: award(2).address }), options)).rejects.toThrow(
+      campaign.InvalidRequestError,
+    )
+    slow.waiting[0]?.()
+    expect(await Promise.all(calls)).toEqual(['rejected', 'rejected', 'rejected'])
+    expect(sent()).toBe(1)
+  })
+
+  test('a run and readLedger take the file over when no call is in flight', async () => {
+    const { client } = setup()
+    const path = newPath()
+    const ledger = fileLedger(path)
+    await awardOne(client, award(1), { ledger })
+    expect(await verdictsOf(path)).toEqual({ 'award-1': 'awarded' })
+    await awardOne(client, award(2), { ledger })
+    expect((await rewardWallets(client, awards(3), { ledger })).fromLedger).toBe(2)
+  })
+
+  test('a call waits for a run that has the file, for 5 s at most', async () => {
+    const { client } = setup()
+    const ledger = fileLedger(newPath())
+    const session = await ledger[LEDGER].open(undefined)
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const refused = awardOne(client, award(1), { ledger }).catch((error: unknown) => error)
+    await vi.advanceTimersByTimeAsync(5_100)
+    expect(await refused).toMatchObject({ code: 'award_unsettled', reason: 'busy' })
+    const waiting = awardOne(client, award(1), { ledger })
+    await vi.advanceTimersByTimeAsync(1_000)
+    await session.close()
+    await vi.advanceTimersByTimeAsync(100)
+    expect(await waiting).toBe('awarded')
+  })
+
+  test('an award of another target is refused, while another call has the file open', async () => {
+    const [here, there] = [setup(), setup({ baseUrl: 'https://other.example/api/v1' })]
+    const ledger = fileLedger(newPath())
+    expect(await awardOne(here.client, award(1), { ledger })).toBe('awarded')
+    await expect(awardOne(there.client, award(2), { ledger })).rejects.toThrow('another target')
+    expect(there.sent()).toBe(0)
+  })
+
+  test('a folder that cannot be written is named, and nothing is sent', async () => {
+    const { client, sent } = setup()
+    const path = join(temporaryFolder(), 'missing', 'awards.ledger')
+    const made = awardOne(client, award(1), { ledger: fileLedger(path) })
+    await expect(made).rejects.toThrow(campaign.ConfigurationError)
+    await expect(made).rejects.toThrow('its folder does not exist')
+    expect(sent()).toBe(0)
+  })
+
+  test('mayBeSent: true puts an award in doubt that the ledger does not know', async () => {
+    const { client } = setup()
+    await client.rewardWallet(award(1))
+    const options = { confirm: false, mayBeSent: true } as const
+    expect(await awardOne(client, award(1), { ledger: newLedger(), ...options })).toBe('unconfirmed')
+    expect(await awardOne(client, award(1), { ledger: newLedger(), confirm: false })).toBe('rejected')
+  })
+})
+
 test('an unconfirmed award is sent again only if isUsedId is given', async () => {
-  const ledger = await sharedLedger()
+  const ledger = newLedger()
   let calls = 0
   let error: Error = new campaign.NetworkError('lost', { outcome: 'unknown' })
   const failing = {
@@ -36,7 +162,8 @@ test('an unconfirmed award is sent again only if isUsedId is given', async () =>
 test('a row that is invalid or that the guard forbids is refused before it is claimed', async () => {
   const { client } = setup({ guard: { maxXpPerAward: 1 } })
   const claim = vi.fn()
-  const ledger = { kind: 'shared', run: 'jobs', [LEDGER]: { open: async () => ({ claim }) } } as never
+  const openForOne = async () => ({ claim, close: async () => undefined })
+  const ledger = { kind: 'shared', run: 'jobs', [LEDGER]: { openForOne } } as never
   for (const [row, words] of [
     [award(1, { xp: Number.NaN }), /^awardOne: xp: expected/],
     [award(1, { xp: 0 }), /^awardOne: xp must be above 0/],
@@ -51,7 +178,7 @@ test('a row that is invalid or that the guard forbids is refused before it is cl
 })
 
 test('a row with the id of another award is refused with the recorded amount, and is not sent', async () => {
-  const ledger = await sharedLedger()
+  const ledger = newLedger()
   const rewardWallet = vi.fn(async () => undefined)
   expect(await awardOne({ rewardWallet }, award(1), { ledger })).toBe('awarded')
   const made = awardOne({ rewardWallet }, award(1, { xp: 7 }), { ledger })
@@ -62,7 +189,7 @@ test('a row with the id of another award is refused with the recorded amount, an
 
 test('awardOne throws the error of a token source that fails', async () => {
   const { client } = setup({ accessToken: () => Promise.reject(new Error('the issuer is down')) })
-  const made = awardOne(client, award(1), { ledger: await sharedLedger() })
+  const made = awardOne(client, award(1), { ledger: newLedger() })
   await expect(made).rejects.toThrow(campaign.AccessTokenError)
   await expect(made).rejects.toMatchObject({ operation: 'awardOne', outcome: 'not_applied' })
 })
@@ -95,30 +222,35 @@ describe('awardOne', () => {
     ],
     ['an unknown error', new TypeError('bug'), 'indeterminate', 'unknown'],
   ])('throws AwardUnsettledError after %s; a later call awards', async (_, cause, reason, outcome, retryAfterMs) => {
-    const ledger = await sharedLedger()
+    const ledger = newLedger()
     const failing = { rewardWallet: () => Promise.reject(cause) }
     const error: unknown = await awardOne(failing, award(1), { ledger }).catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(AwardUnsettledError)
     expect(error).toMatchObject({ code: 'award_unsettled', operation: 'awardOne', reason, outcome, cause })
     expect((error as AwardUnsettledError).retryAfterMs).toBe(retryAfterMs)
-    expect((error as AwardUnsettledError).message).toMatch(/^awardOne: .+: .+\. Run it again/)
+    expect((error as AwardUnsettledError).message).toMatch(/^awardOne: .+: .+\. Call it again with the same row/)
     const working = { rewardWallet: async () => undefined }
     expect(await awardOne(working, award(1), { ledger })).toBe('awarded')
   })
 
   test('throws the error of the guard if the guard of the client refuses the row', async () => {
-    const ledger = await sharedLedger()
+    const ledger = newLedger()
     const cause = new campaign.InvalidRequestError('forbidden', { issues: [] })
     await expect(awardOne({ rewardWallet: () => Promise.reject(cause) }, award(1), { ledger })).rejects.toBe(cause)
   })
 
   test('throws AwardUnsettledError if confirm throws', async () => {
-    const ledger = await sharedLedger()
+    const ledger = newLedger()
     const refused = new campaign.BadRequestError('no', response(400))
     const made = awardOne({ rewardWallet: () => Promise.reject(refused) }, award(1), {
       ledger,
       confirm: () => Promise.reject(new Error('the database is down')),
     })
     await expect(made).rejects.toMatchObject({ reason: 'indeterminate', cause: refused })
+    const unconfirmed = { confirm: () => undefined, mayBeSent: true }
+    const refusing = { rewardWallet: () => Promise.reject(refused) }
+    expect(await awardOne(refusing, award(2), { ledger, ...unconfirmed })).toBe('unconfirmed')
+    const again = awardOne(refusing, award(2), { ledger, confirm: () => Promise.reject(new Error('down')) })
+    await expect(again).rejects.toMatchObject({ code: 'award_unsettled', reason: 'indeterminate' })
   })
 })

@@ -86,8 +86,9 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
         expect(claim.state, shown(stored)).toBe(model.state)
         if (model.state === 'done') expect(claim).toEqual(model)
         if (claim.state === 'claimed' && model.state === 'claimed') {
-          const { isInDoubt, verdict } = model.stored
-          expect(claim.attempt, shown(stored)).toMatchObject({ row, isInDoubt, previousVerdict: verdict })
+          const { previousVerdict } = model
+          const { isInDoubt } = model.stored
+          expect(claim.attempt, shown(stored)).toMatchObject({ row, isInDoubt, previousVerdict })
         }
         expect(await read(row), shown(stored)).toEqual(model.state === 'claimed' ? model.stored : stored)
         if (claim.state === 'claimed') await session.release(claim.attempt)
@@ -106,8 +107,8 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
           const [attempt, token] = await attempting(row, isInDoubt)
           await store(row, stored, holdsClaim ? token : randomUUID())
           if (verdict === undefined) {
-            await session.release(attempt)
-            const model = releaseAward(stored, { isInDoubt, holdsClaim })
+            await session.release(attempt, failure)
+            const model = releaseAward(stored, { isInDoubt, holdsClaim }, failure)
             expect(await read(row), shown(stored)).toEqual(model)
           } else {
             const model = completeAward(stored, { isInDoubt, holdsClaim }, verdict, failure)

@@ -13,6 +13,7 @@ import { ENDS, RETRYABLE, STATES, shown } from './award-states.ts'
 import { award, newPath } from './fixtures.ts'
 
 const REFUSED = { code: 'bad_request', message: 'refused' }
+const EVIDENCE_FAILED = { code: 'evidence_failed', message: 'confirm threw' }
 const state = (changes: Partial<AwardState>): AwardState => ({
   verdict: undefined,
   failure: undefined,
@@ -34,12 +35,12 @@ describe('the rule for the state of an award', () => {
     [state({ verdict: 'unconfirmed', isInDoubt: true }), none, 'done: unconfirmed'],
     [state({ verdict: 'unconfirmed', isInDoubt: true }), all, 'claimed: unconfirmed, in doubt, held'],
     [state({ verdict: 'rejected' }), none, 'done: rejected'],
-    [state({ verdict: 'rejected' }), all, 'claimed: rejected, held'],
+    [state({ verdict: 'rejected' }), all, 'claimed: no verdict, held'],
+    [state({ failure: EVIDENCE_FAILED }), none, 'claimed: no verdict, held'],
     [state({ verdict: 'rejected', failure: otherAmount }), all, 'done: rejected'],
     [state({ claim: 'held' }), all, 'busy'],
-    [state({ verdict: 'rejected', claim: 'held' }), all, 'busy'],
     [state({ claim: 'expired' }), none, 'claimed: no verdict, in doubt, held'],
-    [state({ verdict: 'rejected', failure: REFUSED, claim: 'expired' }), none, 'claimed: no verdict, in doubt, held'],
+    [state({ failure: REFUSED, claim: 'expired' }), none, 'claimed: no verdict, in doubt, held'],
   ])('a claim of %j with %j: %s', (stored, retryable, expected) => {
     const claim = claimAward(stored, retryable)
     const text = {
@@ -80,9 +81,22 @@ describe('the rule for the state of an award', () => {
   })
 
   test.each([
+    [undefined, 'alreadyAwarded, because used before'],
+    [heldInDoubt, 'alreadyAwarded'],
+  ])('an id that was used before, of %j that is claimed: %s', (came, expected) => {
+    const failure = { code: 'used_before', message: '' }
+    const { stored } = completeAward(came ?? held, mine, 'alreadyAwarded', failure)
+    expect(shown(stored) + (stored.failure === undefined ? '' : ', because used before')).toBe(expected)
+  })
+
+  const wasRejected = { ...mine, previousVerdict: 'rejected' } as const
+  test.each<[AwardState | undefined, Parameters<typeof releaseAward>[1], string]>([
     [held, mine, 'nothing'],
     [heldInDoubt, { ...mine, isInDoubt: true }, 'no verdict, in doubt'],
-    [state({ verdict: 'rejected', claim: 'held' }), mine, 'rejected'],
+    [state({ failure: EVIDENCE_FAILED, claim: 'held' }), mine, 'no verdict'],
+    [state({ failure: REFUSED, claim: 'held' }), wasRejected, 'rejected'],
+    // It came in doubt during the attempt.
+    [state({ failure: REFUSED, isInDoubt: true, claim: 'held' }), wasRejected, 'unconfirmed, in doubt'],
     [undefined, lost, 'nothing'],
     [undefined, { ...lost, isInDoubt: true }, 'no verdict, in doubt'],
     [held, lost, 'no verdict, held'],
@@ -90,6 +104,17 @@ describe('the rule for the state of an award', () => {
     [state({ verdict: 'awarded' }), { ...lost, isInDoubt: true }, 'awarded'],
   ])('%j released by %j: %s', (stored, attempt, expected) => {
     expect(shown(releaseAward(stored, attempt))).toBe(expected)
+  })
+
+  test.each([
+    [held, mine, 'no verdict'],
+    [held, wasRejected, 'no verdict'],
+    [heldInDoubt, mine, 'no verdict, in doubt'],
+    [undefined, lost, 'nothing'],
+  ])('%j released by %j, because confirm failed: %s', (stored, attempt, expected) => {
+    const left = releaseAward(stored, attempt, EVIDENCE_FAILED)
+    expect(shown(left)).toBe(expected)
+    if (left !== undefined) expect(resultOf(left)).toEqual({ verdict: 'indeterminate', failure: EVIDENCE_FAILED })
   })
 
   test.each(STATES.filter((stored) => stored?.verdict === 'awarded' && stored.claim === 'none' && !stored.isInDoubt))(
@@ -100,7 +125,9 @@ describe('the rule for the state of an award', () => {
       for (const isInDoubt of [false, true]) {
         const attempt = { isInDoubt, holdsClaim: false }
         for (const { verdict, failure } of ENDS) {
-          const left = verdict ? completeAward(stored, attempt, verdict, failure).stored : releaseAward(stored, attempt)
+          const left = verdict
+            ? completeAward(stored, attempt, verdict, failure).stored
+            : releaseAward(stored, attempt, failure)
           expect(left?.verdict).toBe('awarded')
         }
       }
@@ -117,10 +144,10 @@ interface Case {
 /** The columns of the state, as docs/award-ledger.md lists them. A claim is not stored: its award has no verdict. */
 const columnsOf = (stored: AwardState | undefined) => {
   if (stored === undefined) return undefined
-  const { verdict, failure } = stored.claim === 'none' ? stored : {}
+  const { verdict, failure, isInDoubt } = stored.claim === 'none' ? stored : { isInDoubt: true }
   return {
     verdict: verdict ?? null,
-    in_doubt: Number(stored.isInDoubt),
+    in_doubt: Number(isInDoubt),
     error: failure === undefined ? null : JSON.stringify(failure),
   }
 }
@@ -150,6 +177,10 @@ async function ledgerWith(cases: readonly Case[]) {
   }
 }
 
+/** Returns a state as the file has it: the file has no claims. An attempt that was killed left its award in doubt. */
+const asRead = (stored: AwardState | undefined): AwardState | undefined =>
+  stored?.claim === 'expired' ? { verdict: undefined, failure: undefined, isInDoubt: true, claim: 'none' } : stored
+
 /** The states that a file can have when a run opens it: no other attempt is under way. */
 const FILE_STATES = STATES.filter((stored) => stored?.claim !== 'held')
 
@@ -159,17 +190,15 @@ describe('the ledger in a file follows the rule in every state', () => {
     const { session, read } = await ledgerWith(cases)
     const expected = []
     for (const { row, stored } of cases) {
-      // The file has no claims: a killed attempt and an award in doubt are the same.
-      const known = stored && { ...stored, ...(stored.verdict === undefined && { isInDoubt: true }) }
-      expect(await session.lookUp(row), shown(stored)).toEqual(
-        known && resultOf(known.claim === 'expired' ? { ...known, failure: undefined } : known),
-      )
+      const known = asRead(stored)
+      expect(await session.lookUp(row), shown(stored)).toEqual(known && resultOf(known))
       const { state: end, ...model } = claimAward(known, retryable)
       const claim = await session.claim(row, retryable)
       expect(claim.state, shown(stored)).toBe(end)
       if (claim.state === 'claimed' && 'stored' in model) {
-        const { isInDoubt, verdict } = model.stored
-        expect(claim.attempt, shown(stored)).toMatchObject({ row, isInDoubt, previousVerdict: verdict })
+        const { previousVerdict } = model
+        const { isInDoubt } = model.stored
+        expect(claim.attempt, shown(stored)).toMatchObject({ row, isInDoubt, previousVerdict })
         expected.push(columnsOf(model.stored))
       } else {
         expect(claim, shown(stored)).toEqual({ state: end, ...model })
@@ -185,17 +214,17 @@ describe('the ledger in a file follows the rule in every state', () => {
     const { session, read } = await ledgerWith(cases)
     const expected = []
     for (const { row, stored } of cases) {
-      const known = stored && { ...stored, ...(stored.verdict === undefined && { isInDoubt: true }) }
       const claim = await session.claim(row, { rejected: true, unconfirmed: true })
-      const model = claimAward(known, { rejected: true, unconfirmed: true })
+      const model = claimAward(asRead(stored), { rejected: true, unconfirmed: true })
       if (claim.state !== 'claimed' || model.state !== 'claimed') {
         expected.push(columnsOf(stored))
         continue
       }
-      const attempt = { isInDoubt: claim.attempt.isInDoubt, holdsClaim: true }
+      const { isInDoubt, previousVerdict } = claim.attempt
+      const attempt = { isInDoubt, previousVerdict, holdsClaim: true }
       if (verdict === undefined) {
-        await session.release(claim.attempt)
-        expected.push(columnsOf(releaseAward(model.stored, attempt)))
+        await session.release(claim.attempt, failure)
+        expected.push(columnsOf(releaseAward(model.stored, attempt, failure)))
       } else {
         const completed = completeAward(model.stored, attempt, verdict, failure)
         expect(await session.complete(claim.attempt, verdict, failure), shown(stored)).toBe(completed.result)

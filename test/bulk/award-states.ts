@@ -6,7 +6,15 @@ const FAILURES: readonly (AwardFailure | undefined)[] = [
   undefined,
   { code: 'bad_request', status: 400, message: 'refused' },
   { code: 'other_amount', message: 'another amount' },
+  { code: 'evidence_failed', message: 'confirm threw' },
 ]
+
+/** Whether an attempt can leave a state. A rejected award has a failure, and no verdict while it is claimed. */
+function isPossible({ verdict, failure, isInDoubt, claim }: AwardState): boolean {
+  if (verdict === 'rejected') return failure !== undefined && !isInDoubt && claim === 'none'
+  if (verdict === undefined && !isInDoubt && claim === 'none') return failure?.code === 'evidence_failed'
+  return true
+}
 
 /** Every stored state; `undefined` if nothing is stored. */
 export const STATES: readonly (AwardState | undefined)[] = [
@@ -14,7 +22,9 @@ export const STATES: readonly (AwardState | undefined)[] = [
   ...FINAL.flatMap((verdict) =>
     FAILURES.flatMap((failure) =>
       [false, true].flatMap((isInDoubt) =>
-        (['none', 'held', 'expired'] as const).map((claim) => ({ verdict, failure, isInDoubt, claim })),
+        (['none', 'held', 'expired'] as const)
+          .map((claim) => ({ verdict, failure, isInDoubt, claim }))
+          .filter(isPossible),
       ),
     ),
   ),
@@ -27,8 +37,10 @@ export const RETRYABLE: readonly RetryableVerdicts[] = [false, true].flatMap((re
 /** Every way to end an attempt; without a verdict, it is released. */
 export const ENDS: readonly { readonly verdict?: Verdict; readonly failure?: AwardFailure }[] = [
   {},
+  { failure: { code: 'evidence_failed', message: 'confirm threw this time' } },
   { verdict: 'awarded' },
   { verdict: 'alreadyAwarded' },
+  { verdict: 'alreadyAwarded', failure: { code: 'used_before', message: 'by another list' } },
   { verdict: 'indeterminate' },
   ...(['unconfirmed', 'rejected', 'indeterminate'] as const).map((verdict) => ({
     verdict,

@@ -522,13 +522,10 @@ describe('an invalid argument is refused', () => {
   })
 
   test.each([
-    ['no options', undefined, /options must be an object/],
-    ['a missing ledger', {}, /ledger must be a ledger made by postgresLedger, got undefined/],
-    [
-      'a ledger in a file',
-      { ledger: fileLedger('x') },
-      /ledger must be a ledger made by postgresLedger, got a fileLedger/,
-    ],
+    ['no options', null, /options must be an object/],
+    ['a ledger of another type', { ledger: 'x.ledger' }, /ledger must be a ledger, such as fileLedger.*, got string/],
+    ['a number as a boolean', { mayBeSent: 0 }, /mayBeSent must be true or false/],
+    ['true as confirm', { confirm: true }, /confirm must be a function or false, got true/],
     ['an option of rewardWallets', { concurrency: 3 }, /concurrency is not an option/],
     ['a string as a boolean', { retryRejected: 'yes' }, /retryRejected must be true or false/],
     ['a boolean as a function', { isUsedId: true }, /isUsedId must be a function/],

@@ -29,10 +29,12 @@ test('rewardWallets accepts both ledgers and any iterable', () => {
   void rewardWallets(client, [row], {})
 })
 
-test('awardOne accepts a shared ledger, but no file', () => {
-  expectTypeOf(awardOne(client, row, { ledger: shared })).toEqualTypeOf<Promise<FinalVerdict>>()
-  // @ts-expect-error Only one process at a time can use a file.
-  void awardOne(client, row, { ledger: file })
+test('awardOne accepts both ledgers, or none', () => {
+  expectTypeOf(awardOne(client, row)).toEqualTypeOf<Promise<FinalVerdict>>()
+  expectTypeOf(awardOne).toBeCallableWith(client, row, { ledger: shared })
+  expectTypeOf(awardOne).toBeCallableWith(client, row, { ledger: file, confirm: false })
+  // @ts-expect-error `true` is no function.
+  void awardOne(client, row, { confirm: true })
 })
 
 test('any object with rewardWallet is a client', () => {

@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { CampaignClient, type CampaignClientOptions, UnauthorizedError } from 'campaign-client'
-import { type AwardRow, awardOne, fileLedger, rewardWallets, type SharedLedger } from 'campaign-client/bulk'
+import { type AwardRow, awardOne, fileLedger, rewardWallets } from 'campaign-client/bulk'
 import { nodeTransport } from 'campaign-client/node'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { LEDGER } from '../../src/shared/ledger-key.ts'
 import { award, awards, counts, entriesOf, newPath, setup, stopErrorOf } from './fixtures.ts'
 
 /** Returns a token with these claims and an invalid signature. */
@@ -120,16 +119,13 @@ test('a run with opaque tokens goes on with a JWT', async () => {
 test('awardOne does not send an award with a token of another account, and releases its claim', async () => {
   const { used, clientOver, service } = await changingService(BOB, ALICE, 0)
   const path = newPath()
-  const session = await fileLedger(path)[LEDGER].open(undefined)
-  const shared = { open: async () => session, check: async () => undefined }
-  const ledger: SharedLedger = { kind: 'shared', run: 'jobs', [LEDGER]: shared }
+  const ledger = fileLedger(path)
   await expect(awardOne(clientOver(undefined), award(1), { ledger })).rejects.toMatchObject({
     code: 'award_unsettled',
     reason: 'refused_for_now',
     outcome: 'not_applied',
     cause: { code: 'configuration', message: expect.stringContaining('not sent, because the access token changed') },
   })
-  await session.close()
   expect(used).toEqual([])
   expect(service.state.awards).toEqual([])
   expect(await entriesOf(path)).toEqual([])

@@ -1,7 +1,8 @@
-import type { CampaignClient, UserProgress } from 'campaign-client'
+import type { CallOptions, CampaignClient, UserProgress } from 'campaign-client'
 import { confirmFromProgress, fileLedger, rewardWallets } from 'campaign-client/bulk'
 import { describe, expect, test } from 'vitest'
-import { award, newPath, setup } from './fixtures.ts'
+import { skipPauses } from '../support/skip-pauses.ts'
+import { award, entriesOf, newPath, setup, stopErrorOf } from './fixtures.ts'
 
 const AWARD = award(1, { id: 'launch-1', xp: 5 })
 
@@ -80,10 +81,50 @@ describe('confirmFromProgress', () => {
     const ledger = fileLedger(newPath())
     const row = award(1)
     service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
-    const run = () => rewardWallets(client, [row], { ledger, confirm: confirmFromProgress(client) })
+    const run = () => rewardWallets(client, [row], { ledger })
     expect((await run()).counts).toMatchObject({ indeterminate: 1 })
     expect((await run()).counts).toMatchObject({ alreadyAwarded: 1, unconfirmed: 0 })
     expect(service.state.awards).toHaveLength(1)
+  })
+
+  test('in a run, is one reading at the pace of the run: a 429 pauses the run, and proves nothing', async () => {
+    const elapsedMs = skipPauses()
+    const { service, client } = setup({ maxRetries: 2 })
+    const isOf = (operation: string) => service.requests.filter((request) => request.operation === operation).length
+    await client.rewardWallet(award(0))
+    const limit = { kind: 'status', status: 429, headers: { 'retry-after': '20' } } as const
+    service.fail({ on: 'getUserProgress', ...limit })
+    async function* rows() {
+      yield award(0)
+      await expect.poll(() => isOf('getUserProgress')).toBe(1)
+      yield award(1)
+    }
+    const report = await rewardWallets(client, rows(), { ledger: fileLedger(newPath()), concurrency: 1 })
+    expect(report.counts).toMatchObject({ rejected: 1, awarded: 1 })
+    expect(isOf('getUserProgress')).toBe(1)
+    expect(elapsedMs()).toBeGreaterThanOrEqual(20_000)
+  })
+
+  test('in a run that is aborted, ends at once, and the award stays undecided', async () => {
+    const { client } = setup()
+    await client.rewardWallet(award(0))
+    const controller = new AbortController()
+    let signal: AbortSignal | undefined
+    const hanging = {
+      rewardWallet: client.rewardWallet.bind(client),
+      getUserProgress(_: unknown, options: CallOptions = {}) {
+        signal = options.signal
+        controller.abort()
+        return new Promise<never>(() => undefined)
+      },
+    }
+    const path = newPath()
+    const stop = await stopErrorOf(
+      rewardWallets(hanging, [award(0)], { ledger: fileLedger(path), signal: controller.signal }),
+    )
+    expect(signal?.aborted).toBe(true)
+    expect(stop.report.counts).toMatchObject({ indeterminate: 1 })
+    expect(await entriesOf(path)).toMatchObject([{ verdict: 'indeterminate', error: { code: 'evidence_failed' } }])
   })
 
   test('refuses a client without getUserProgress, a wrong option and a misspelt option', () => {

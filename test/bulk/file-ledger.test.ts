@@ -621,7 +621,7 @@ describe('an attempt whose process was killed', () => {
     const { client } = setup()
     const path = await killedCopy(newPath(), (row) => client.rewardWallet(row))
     expect(await verdictsOf(path)).toEqual({ 'award-0': 'indeterminate' })
-    const report = await rewardWallets(client, awards(1), { ledger: fileLedger(path) })
+    const report = await rewardWallets(client, awards(1), { ledger: fileLedger(path), confirm: false })
     expect(report.counts).toEqual(counts({ unconfirmed: 1 }))
   })
 
@@ -635,7 +635,7 @@ describe('an attempt whose process was killed', () => {
     const [entry] = await entriesOf(path)
     expect(entry).toEqual({ ...award(0), verdict: 'indeterminate', at: expect.any(String) })
     expect(Date.parse(entry?.at ?? '')).toBeGreaterThanOrEqual(Date.parse(rejected?.at ?? ''))
-    const report = await rewardWallets(client, awards(1), { ledger: fileLedger(path) })
+    const report = await rewardWallets(client, awards(1), { ledger: fileLedger(path), confirm: false })
     expect(report.counts).toEqual(counts({ unconfirmed: 1 }))
   })
 
@@ -648,7 +648,7 @@ describe('an attempt whose process was killed', () => {
   })
 
   test.each([
-    ['unconfirmed', 1, {}],
+    ['unconfirmed', 1, { confirm: false as const }],
     ['alreadyAwarded', 0, { confirm: () => true as const }],
     ['rejected', 0, { confirm: () => false as const }],
   ])('ends as %s, with in_doubt %i', async (verdict, in_doubt, evidence) => {
@@ -687,7 +687,12 @@ describe('readLedger', () => {
     const path = newPath()
     const { client, service } = await mixedLedger(path)
     service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 3 })
-    await rewardWallets(client, awards(12), { ledger: fileLedger(path), retryRejected: true, concurrency: 1 })
+    await rewardWallets(client, awards(12), {
+      ledger: fileLedger(path),
+      retryRejected: true,
+      concurrency: 1,
+      confirm: false,
+    })
     // The award after the 429 was sent before it.
     const entries = (await entriesOf(path)).sort((a, b) => a.xp - b.xp)
     expect(entries.map(({ id }) => id)).toEqual(awards(12).map(({ id }) => id))

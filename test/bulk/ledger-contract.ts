@@ -31,13 +31,13 @@ export function ledgerContract(newLedger: NewLedger): void {
     service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 2 })
     service.fail({ on: 'rewardWallet', kind: 'status', status: 429, headers: { 'retry-after': '0' } })
     const rows = [...awards(30), award(0), award(50, { id: '' })]
-    const first = await rewardWallets(client, rows, { ledger: open(), concurrency: 1 })
+    const first = await rewardWallets(client, rows, { ledger: open(), concurrency: 1, confirm: false })
     expect(first).toMatchObject({
       counts: counts({ indeterminate: 2, rejected: 3, awarded: 26, duplicate: 1 }),
       complete: false,
     })
     const before = sent()
-    const second = await rewardWallets(client, rows, { ledger: open() })
+    const second = await rewardWallets(client, rows, { ledger: open(), confirm: false })
     expect(second).toMatchObject({
       counts: counts({ unconfirmed: 2, rejected: 3, awarded: 26, duplicate: 1 }),
       fromLedger: 28,
@@ -89,9 +89,9 @@ export function ledgerContract(newLedger: NewLedger): void {
     const { client, service } = setup({ maxRetries: 1 })
     const open = newLedger()
     service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
-    const first = await rewardWallets(client, awards(1), { ledger: open() })
+    const first = await rewardWallets(client, awards(1), { ledger: open(), confirm: false })
     expect(first.counts).toEqual(counts({ unconfirmed: 1 }))
-    const second = await rewardWallets(client, awards(1), { ledger: open(), isUsedId: () => true })
+    const second = await rewardWallets(client, awards(1), { ledger: open(), confirm: false, isUsedId: () => true })
     expect(second.counts).toEqual(counts({ alreadyAwarded: 1 }))
   })
 

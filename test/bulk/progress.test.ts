@@ -7,7 +7,7 @@ describe('onProgress', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
-  const reporter = (total: number | null, waiting: Partial<Pick<AwardProgress, 'waitingMs' | 'outage'>> = {}) => {
+  const reporter = (total: number | null, waiting: AwardProgress['waiting'] = null) => {
     const reported: AwardProgress[] = []
     let awarded = 0
     const progress = new ProgressReporter(
@@ -17,9 +17,7 @@ describe('onProgress', () => {
         total,
         counts: counts({ awarded }),
         xp: counts({}),
-        waitingMs: 0,
-        outage: null,
-        ...waiting,
+        waiting,
       }),
     )
     const end = () => {
@@ -67,15 +65,13 @@ describe('onProgress', () => {
     expect(reported.at(-1)?.rate).toBeCloseTo(50, 0)
   })
 
-  test.each([
-    ['after a 429', { waitingMs: 30_000 }],
-    ['during an outage', { outage: { sinceMs: 1_000, nextAttemptMs: 0, givesUpMs: 60_000 } }],
-  ])('is called every second while the run waits %s', (_, waiting) => {
-    const { reported, progress } = reporter(10, waiting)
+  test('is called every second while the run waits, and never after the end', () => {
+    const { reported, progress } = reporter(10, { for: 'outage', sinceMs: 1_000, nextAttemptMs: 0, givesUpMs: 60_000 })
     progress.schedule()
     vi.advanceTimersByTime(5_500)
     expect(reported).toHaveLength(6)
     progress.finish()
+    progress.schedule()
     vi.advanceTimersByTime(5_500)
     expect(reported).toHaveLength(7)
   })
@@ -113,7 +109,7 @@ test('a run reports its progress', async () => {
     ledger: fileLedger(newPath()),
     onProgress: (each) => void reported.push(each),
   })
-  expect(reported[0]).toMatchObject({ total: 50, timeLeftMs: null, waitingMs: 0 })
+  expect(reported[0]).toMatchObject({ total: 50, timeLeftMs: null, waiting: null })
   expect(reported.at(-1)).toMatchObject({ rows: 50, total: 50, counts: counts({ awarded: 50 }) })
 })
 

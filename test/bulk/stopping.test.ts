@@ -182,12 +182,12 @@ describe('failures that end a run', () => {
         await client.rewardWallet(row)
       },
     }
-    const waits: number[] = []
-    const onProgress = ({ waitingMs }: AwardProgress) => void waits.push(waitingMs)
+    const waits: AwardProgress['waiting'][] = []
+    const onProgress = ({ waiting }: AwardProgress) => void waits.push(waiting)
     const ledger = fileLedger(newPath())
     const report = await rewardWallets(flaky, awards(20), { ledger, concurrency: 1, onProgress })
     expect(report).toMatchObject({ counts: counts({ awarded: 20 }), complete: true })
-    expect(Math.max(...waits)).toBe(0)
+    expect(new Set(waits)).toEqual(new Set([null]))
   })
 
   test("calls that time out in the client's queue are sent again", async () => {
@@ -268,7 +268,7 @@ describe('failures that end a run', () => {
     const run = rewardWallets(client, awards(5), {
       ledger: fileLedger(newPath()),
       signal: controller.signal,
-      onProgress: ({ waitingMs }) => waitingMs > 50_000 && controller.abort(),
+      onProgress: ({ waiting }) => (waiting?.nextAttemptMs ?? 0) > 50_000 && controller.abort(),
     })
     expect((await stopErrorOf(run)).report.counts).toEqual(counts({}))
   })
@@ -280,7 +280,7 @@ describe('failures that end a run', () => {
     service.fail({ on: 'rewardWallet', kind: 'status', status: 400 })
     const confirm = vi.fn(() => new Promise<boolean>(() => undefined))
     const run = stopErrorOf(
-      rewardWallets(client, awards(3), {
+      rewardWallets(client, awards(1), {
         ledger: fileLedger(path),
         signal: controller.signal,
         confirm,
@@ -298,7 +298,7 @@ describe('failures that end a run', () => {
     const { report } = await run
     expect(report.counts).toEqual(counts({ indeterminate: 1 }))
     expect(report.problems).toMatchObject([{ reason: expect.stringContaining('confirm threw') }])
-    expect(await entriesOf(path)).toEqual([])
+    expect(await entriesOf(path)).toMatchObject([{ verdict: 'indeterminate', error: { code: 'evidence_failed' } }])
   })
 
   test('twenty equal refusals before any success', async () => {
@@ -335,7 +335,7 @@ describe('failures that end a run', () => {
     service.fail({ on: 'rewardWallet', kind: 'status', status: 500, applied: true, times: 64 })
     await rewardWallets(client, awards(64), { ledger })
     const before = sent()
-    const report = await rewardWallets(client, awards(64), { ledger, concurrency: 1 })
+    const report = await rewardWallets(client, awards(64), { ledger, concurrency: 1, confirm: false })
     expect(report).toMatchObject({ counts: counts({ unconfirmed: 64 }), complete: true })
     expect(sent() - before).toBe(64)
     // The refusals of other rows still count.
@@ -345,31 +345,22 @@ describe('failures that end a run', () => {
     expect(stop.report.counts).toEqual(counts({ rejected: 20 }))
   })
 
-  test('an award that confirm or the ledger knows counts as a success', async () => {
-    const { client, service } = setup()
-    const refuse = () => service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 30 })
-    refuse()
-    const confirm = ({ id }: AwardRow) => id === 'award-0' || undefined
-    const first = await rewardWallets(client, awards(30), { ledger: fileLedger(newPath()), confirm, concurrency: 1 })
-    expect(first.counts).toEqual(counts({ alreadyAwarded: 1, rejected: 29 }))
-    const ledger = fileLedger(newPath())
-    await rewardWallets(client, awards(1, 50), { ledger })
-    refuse()
-    const second = await rewardWallets(client, [award(50), ...awards(30, 100)], { ledger, concurrency: 1 })
-    expect(second.counts).toEqual(counts({ awarded: 1, rejected: 30 }))
-  })
-
-  test('an award of the ledger counts as a success if it was confirmed, but not if it was rejected', async () => {
+  test('a confirmed award counts as a success after a lost response, in a later run too, but not if its id was used before', async () => {
     const { client, service } = setup()
     const ledger = fileLedger(newPath())
+    service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
+    await rewardWallets(client, awards(1), { ledger })
+    await client.rewardWallet(award(1))
     service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: Infinity })
-    const confirm = ({ id }: AwardRow) => id === 'award-0'
-    await rewardWallets(client, awards(2), { ledger, confirm })
-    const confirmed = [award(0), ...awards(25, 100)]
-    expect((await rewardWallets(client, confirmed, { ledger, concurrency: 1 })).counts.rejected).toBe(25)
-    const rejected = [award(1), ...awards(25, 200)]
-    const stop = await stopErrorOf(rewardWallets(client, rejected, { ledger, concurrency: 1 }))
-    expect(stop.report).toMatchObject({ counts: counts({ rejected: 21 }), fromLedger: 1 })
+    const rows = (first: number, from: number) => [award(first), ...awards(25, from)]
+    for (const from of [100, 200]) {
+      const { counts: found } = await rewardWallets(client, rows(0, from), { ledger, concurrency: 1 })
+      expect(found).toEqual(counts({ alreadyAwarded: 1, rejected: 25 }))
+    }
+    const stop = await stopErrorOf(rewardWallets(client, rows(1, 300), { ledger, concurrency: 1 }))
+    expect(stop.report).toMatchObject({ counts: counts({ alreadyAwarded: 1, rejected: 19 }), fromLedger: 0 })
+    const again = await stopErrorOf(rewardWallets(client, rows(1, 400), { ledger, concurrency: 1 }))
+    expect(again.report).toMatchObject({ counts: counts({ alreadyAwarded: 1, rejected: 20 }), fromLedger: 1 })
   })
 
   test('of several failures at once, the first one is the cause', async () => {
@@ -427,21 +418,24 @@ describe('failures that end a run', () => {
     await expect(entriesOf(path)).rejects.toThrow(ConfigurationError)
   })
 
-  test('30 pauses after a 429, or a Retry-After of an hour', async () => {
-    skipPauses()
+  test('429s for as long as its patience, or a Retry-After of an hour', async () => {
+    const elapsedMs = skipPauses()
     const { client, service } = setup()
-    service.fail({ on: 'rewardWallet', kind: 'status', status: 429, headers: { 'retry-after': '0' }, times: Infinity })
-    const stop = await stopErrorOf(rewardWallets(client, awards(3), { ledger: fileLedger(newPath()) }))
+    const limit = { on: 'rewardWallet', kind: 'status', status: 429, times: Infinity } as const
+    service.fail({ ...limit, headers: { 'retry-after': '0' } })
+    const reported: AwardProgress[] = []
+    const stop = await stopErrorOf(
+      rewardWallets(client, awards(3), {
+        ledger: fileLedger(newPath()),
+        onProgress: (each) => void reported.push(each),
+      }),
+    )
     expect(stop.cause).toMatchObject({ code: 'rate_limited' })
-    expect(stop.message).toContain('the service still responds with 429 after 30 pauses in a row')
+    expect(stop.message).toMatch(/the service has responded with 429 for 1[23]\d s/)
+    expect(elapsedMs()).toBeLessThan(150_000)
+    expect(reported.filter(({ waiting }) => waiting?.for === 'rate_limit').length).toBeGreaterThan(110)
     service.reset()
-    service.fail({
-      on: 'rewardWallet',
-      kind: 'status',
-      status: 429,
-      headers: { 'retry-after': '3600' },
-      times: Infinity,
-    })
+    service.fail({ ...limit, headers: { 'retry-after': '3600' } })
     const longWait = await stopErrorOf(rewardWallets(client, awards(3), { ledger: fileLedger(newPath()) }))
     expect(longWait.message).toContain('asks to wait for 60 minutes')
     expect(longWait.report.counts).toEqual(counts({}))
@@ -502,7 +496,7 @@ describe('failures that do not end a run', () => {
     skipPauses()
     const { client, service } = setup()
     const path = newPath()
-    service.fail({ on: 'rewardWallet', kind: 'status', status: 429, headers: { 'retry-after': '0' }, times: 25 })
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 429, times: 8 })
     const report = await rewardWallets(client, awards(10), { ledger: fileLedger(path), concurrency: 3 })
     expect(report).toMatchObject({ counts: counts({ awarded: 10 }), complete: true, problems: [] })
     expect(service.state.awards).toHaveLength(10)
@@ -514,7 +508,7 @@ describe('failures that do not end a run', () => {
     const { client, service } = setup({ maxRetries: 1 })
     service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
     service.fail({ on: 'rewardWallet', kind: 'status', status: 429, headers: { 'retry-after': '0' } })
-    const report = await rewardWallets(client, awards(1), { ledger: fileLedger(newPath()) })
+    const report = await rewardWallets(client, awards(1), { ledger: fileLedger(newPath()), confirm: false })
     expect(report.counts).toEqual(counts({ unconfirmed: 1 }))
   })
 

@@ -1,7 +1,8 @@
-import { CampaignClient, NetworkError } from 'campaign-client'
+import { CampaignClient, type CampaignClientOptions, NetworkError } from 'campaign-client'
 import { type AwardProgress, type AwardRow, fileLedger, rewardWallets } from 'campaign-client/bulk'
 import { nodeTransport } from 'campaign-client/node'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import type { CampaignService } from 'campaign-client/testing'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { freePort } from '../support/server-process.ts'
 import { skipPauses } from '../support/skip-pauses.ts'
 import { awards, counts, entriesOf, newPath, setup, stopErrorOf } from './fixtures.ts'
@@ -77,12 +78,12 @@ describe('after the first response of a run', () => {
       const onProgress = (progress: AwardProgress): void => {
         reported.push(progress)
         // The fourth pause takes two seconds.
-        if (progress.outage !== null && progress.outage.nextAttemptMs > 1_000) restarted ??= restart()
+        if (progress.waiting !== null && progress.waiting.nextAttemptMs > 1_000) restarted ??= restart()
       }
       const path = newPath()
       const report = await rewardWallets(client, rows(), { ledger: fileLedger(path), concurrency: 4, onProgress })
       await restarted
-      expect(reported.at(-1)).toMatchObject({ outage: null, waitingMs: 0 })
+      expect(reported.at(-1)).toMatchObject({ waiting: null })
       // Over fetch, a refused request may have been sent: three calls, then four probes.
       const { awarded, indeterminate } = report.counts
       expect(awarded + indeterminate).toBe(30)
@@ -130,9 +131,9 @@ describe('after the first response of a run', () => {
         else throw new NetworkError('lost', { operation: 'rewardWallet', outcome: 'not_applied' })
       },
     }
-    const outages: NonNullable<AwardProgress['outage']>[] = []
-    const onProgress = ({ outage }: AwardProgress): void => {
-      if (outage !== null) outages.push(outage)
+    const outages: NonNullable<AwardProgress['waiting']>[] = []
+    const onProgress = ({ waiting }: AwardProgress): void => {
+      if (waiting?.for === 'outage') outages.push(waiting)
     }
     const options = { ledger: fileLedger(newPath()), concurrency: 1, patienceMs: 60_000, onProgress }
     await stopErrorOf(rewardWallets(lost, awards(30), options))
@@ -146,4 +147,76 @@ describe('after the first response of a run', () => {
     }
     expect(latestMs).toBeGreaterThan(58_000)
   })
+})
+
+describe('at its end, a run sends awards with an unknown outcome again', () => {
+  /** Makes a run of ten awards. The fault meets the fifth request, and as many after it as `times` says. */
+  async function runWith(fault: FaultOptions, options: Partial<CampaignClientOptions> = {}) {
+    const { client, service, sent } = setup({ maxRetries: 1, ...options })
+    const { times = 1, ...kind } = fault
+    service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 0, times: 4 })
+    service.fail({ on: 'rewardWallet', ...kind, times } as Parameters<CampaignService['fail']>[0])
+    const path = newPath()
+    const report = await rewardWallets(client, awards(10), { ledger: fileLedger(path), concurrency: 1 })
+    return { report, sent, service, path }
+  }
+  type FaultOptions = { kind: string; status?: number; applied?: boolean; times?: number }
+
+  test('an outage of a few requests leaves nothing behind', async () => {
+    // Each call has one retry: two awards end with an unknown outcome.
+    const { report, service, path } = await runWith({ kind: 'status', status: 500, applied: true, times: 4 })
+    expect(report).toMatchObject({ counts: counts({ awarded: 8, alreadyAwarded: 2 }), problems: [], complete: true })
+    expect(report.usedBefore).toEqual({ awards: 0, xp: 0 })
+    expect(service.state.awards).toHaveLength(10)
+    expect(new Set((await entriesOf(path)).map(({ verdict }) => verdict))).toEqual(
+      new Set(['awarded', 'alreadyAwarded']),
+    )
+  })
+
+  test('twice at most', async () => {
+    const { report, sent } = await runWith({ kind: 'status', status: 500, times: Infinity })
+    expect(report).toMatchObject({ counts: counts({ awarded: 4, indeterminate: 6 }), complete: false })
+    expect(report.problems).toHaveLength(6)
+    // Six awards, three times, with one retry of the client each.
+    expect(sent()).toBe(4 + 6 * 3 * 2)
+  })
+
+  test('not if the client has maxRetries: 0', async () => {
+    const { report } = await runWith({ kind: 'status', status: 500 }, { maxRetries: 0 })
+    expect(report.counts).toEqual(counts({ awarded: 9, indeterminate: 1 }))
+  })
+
+  test('not once the service does not respond, and the run is not stopped', async () => {
+    let calls = 0
+    const lost = {
+      async rewardWallet() {
+        if (++calls > 4) throw new NetworkError('lost', { operation: 'rewardWallet', outcome: 'unknown' })
+      },
+    }
+    const options = { ledger: fileLedger(newPath()), concurrency: 1 }
+    const report = await rewardWallets(lost, awards(6), options)
+    expect(report).toMatchObject({ counts: counts({ awarded: 4, indeterminate: 2 }), complete: false })
+    // The pauses of the run begin after the third call without a response: there is one.
+    expect(calls).toBe(7)
+  })
+
+  test('only those of campaigns that are not halted', async () => {
+    const { client, service } = setup({ maxRetries: 1 })
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 500, applied: true, times: 2 })
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 403 })
+    const options = { ledger: fileLedger(newPath()), concurrency: 1 }
+    const report = await rewardWallets(client, awards(3), options)
+    expect(report).toMatchObject({ counts: counts({ indeterminate: 1 }), complete: false })
+  })
+})
+
+test('a run leaves no timer behind when its last call starts a pause', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const lost = {
+    rewardWallet: () => Promise.reject(new NetworkError('lost', { operation: 'rewardWallet', outcome: 'unknown' })),
+  }
+  const report = await rewardWallets(lost, awards(3), { ledger: fileLedger(newPath()), patienceMs: 0 })
+  expect(report.counts).toEqual(counts({ indeterminate: 3 }))
+  expect(vi.getTimerCount()).toBe(0)
 })

@@ -1,7 +1,12 @@
-import { type AwardRow, type Confirmation, fileLedger, rewardWallets, type Verdict } from 'campaign-client/bulk'
+import * as bulk from 'campaign-client/bulk'
+import { type AwardRow, type Confirmation, fileLedger, type Verdict } from 'campaign-client/bulk'
 import { describe, expect, test, vi } from 'vitest'
 import { RunReport } from '../../src/bulk/report.ts'
 import { award, awards, counts, entriesOf, newPath, setup, verdictsOf } from './fixtures.ts'
+
+/** Makes a run without `confirm`, unless the test gives one. */
+const rewardWallets: typeof bulk.rewardWallets = (client, rows, options) =>
+  bulk.rewardWallets(client, rows, { confirm: false, ...options })
 
 describe('the verdict of one award', () => {
   test('200 is awarded, and the award is not sent again', async () => {
@@ -133,9 +138,9 @@ describe('evidence', () => {
 
   test.each<[returned: unknown, after: string, verdict: Verdict, code?: string]>([
     [true, 'an unknown outcome', 'alreadyAwarded'],
-    [true, 'no attempt', 'alreadyAwarded'],
+    [true, 'no attempt', 'alreadyAwarded', 'used_before'],
     [{ xp: 1 }, 'an unknown outcome', 'alreadyAwarded'],
-    [{ xp: 1 }, 'no attempt', 'alreadyAwarded'],
+    [{ xp: 1 }, 'no attempt', 'alreadyAwarded', 'used_before'],
     [{ xp: 5 }, 'an unknown outcome', 'rejected', 'other_amount'],
     [{ xp: 5 }, 'no attempt', 'rejected', 'other_amount'],
     [false, 'an unknown outcome', 'rejected', 'not_confirmed'],
@@ -151,9 +156,13 @@ describe('evidence', () => {
     const confirm = vi.fn(async () => returned as Confirmation)
     const report = await rewardWallets(client, awards(1), { ledger: fileLedger(path), confirm })
     expect(report.counts).toEqual(counts({ [verdict]: 1 }))
-    expect(report.problems[0]?.code).toBe(code)
     expect(confirm.mock.calls).toEqual([[award(0)]])
-    if (verdict === 'rejected') expect((await entriesOf(path))[0]?.error?.code).toBe(code)
+    // The report and the ledger agree.
+    expect(await entriesOf(path)).toMatchObject([{ verdict }])
+    expect((await entriesOf(path))[0]?.error?.code).toBe(code)
+    const isUsedBefore = code === 'used_before'
+    expect(report.usedBefore).toEqual(isUsedBefore ? { awards: 1, xp: 1 } : { awards: 0, xp: 0 })
+    if (!isUsedBefore) expect(report.problems[0]?.code).toBe(code)
     if (code === 'evidence_failed') {
       expect(report.problems[0]?.reason).toContain('confirm must return true, { xp }, false or undefined, got ')
     }
@@ -174,6 +183,23 @@ describe('evidence', () => {
     expect(report.problems[0]?.code).toBe(code)
     expect(isUsedId).toHaveBeenCalledWith(expect.objectContaining({ code: 'bad_request', status: 400 }))
     if (verdict === 'rejected') expect((await entriesOf(path))[0]?.error?.code).toBe(code)
+  })
+
+  test('isUsedId cannot reject an award in doubt by a response that does not show the reason of the service', async () => {
+    const { client, service, ledger, rows } = await withLostResponses()
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 400, body: '<html>Bad gateway</html>' })
+    const report = await rewardWallets(client, rows, { ledger, isUsedId: () => false })
+    expect(report.counts).toEqual(counts({ unconfirmed: 1 }))
+  })
+
+  test('an id that was used before is told in every run of the ledger', async () => {
+    const { client, path } = await withUsedId()
+    const ledger = fileLedger(path)
+    for (const fromLedger of [0, 1]) {
+      const report = await bulk.rewardWallets(client, awards(1), { ledger })
+      const sums = { counts: counts({ alreadyAwarded: 1 }), xp: counts({ alreadyAwarded: 1 }) }
+      expect(report).toMatchObject({ ...sums, usedBefore: { awards: 1, xp: 1 }, fromLedger, complete: true })
+    }
   })
 
   test('confirm with another amount overrides isUsedId, and the reason has both amounts', async () => {
@@ -286,14 +312,17 @@ describe('evidence', () => {
     expect((await rewardWallets(client, rows, { ledger, [name]: () => true })).counts.alreadyAwarded).toBe(1)
   })
 
-  test('after a confirm that throws, a run without confirm rejects the award', async () => {
+  test('after a confirm that throws, the award is undecided but not in doubt: a run without confirm rejects it', async () => {
     const { client, service } = setup()
     const path = newPath()
-    service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 2 })
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 3 })
+    await rewardWallets(client, awards(1), { ledger: fileLedger(path) })
     const confirm = () => Promise.reject(new Error('the database is down'))
-    const report = await rewardWallets(client, awards(1), { ledger: fileLedger(path), confirm })
+    const options = { ledger: fileLedger(path), confirm, retryRejected: true }
+    const report = await rewardWallets(client, awards(1), options)
     expect(report).toMatchObject({ counts: counts({ indeterminate: 1 }), complete: false })
     expect(report.problems).toMatchObject([{ reason: expect.stringContaining('confirm threw') }])
+    expect(await entriesOf(path)).toMatchObject([{ verdict: 'indeterminate', error: { code: 'evidence_failed' } }])
     const next = await rewardWallets(client, awards(1), { ledger: fileLedger(path) })
     expect(next.counts).toEqual(counts({ rejected: 1 }))
   })

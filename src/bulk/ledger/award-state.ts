@@ -12,21 +12,25 @@ import { isRetryableRejection, isUnknown } from '../../shared/verdicts.ts'
  *                                      with the claim       without the claim               with claim    without
  *
  * nothing           claimed            -                    in doubt: unknown or busy       -             in doubt (2)
+ * undecided         claimed            -                    unchanged, or in doubt (1)      -             unchanged (2)
  * in doubt          claimed            -                    unchanged                       -             unchanged
  * final             done; claimed      -                    unchanged, or                   -             unchanged, or
  *                   if retryable                            unconfirmed (1)                               unconfirmed (1,2)
- * claimed           busy               its verdict (3)      in doubt (1); busy              as before     in doubt (1,2)
- * claimed, expired  claimed, in doubt  its verdict (3)      in doubt (1); busy              as before     in doubt (1,2)
+ * claimed           busy               its verdict (3)      in doubt (1); busy              as before (4) in doubt (1,2)
+ * claimed, expired  claimed, in doubt  its verdict (3)      in doubt (1); busy              as before (4) in doubt (1,2)
  *
  * (1) if the outcome is unknown: no verdict stays none, rejected becomes unconfirmed
  * (2) if the attempt knew that the award was in doubt
- * (3) but rejected becomes unconfirmed if another attempt put the award in doubt meanwhile: the refusal may be due to it
+ * (3) but if another attempt put the award in doubt meanwhile, the refusal may be due to it: rejected becomes unconfirmed, and
+ *     an id that was used before becomes this award's
+ * (4) undecided if `confirm` or `isUsedId` failed; unconfirmed if it was rejected and came in doubt meanwhile
  * ```
  *
- * An attempt that was awarded records it in every state.
+ * An attempt that was awarded records it in every state. Undecided: the service refused the id, no attempt is in doubt, and
+ * `confirm` or `isUsedId` failed. Such an award has a failure, but no verdict.
  */
 export interface AwardState {
-  /** The final verdict; while the award is claimed, the one before the claim. */
+  /** The final verdict. While a rejected award is claimed, it has none: its attempt may make the award. */
   readonly verdict: FinalVerdict | undefined
   readonly failure: AwardFailure | undefined
   /** Whether an attempt has an unknown outcome. */
@@ -34,6 +38,9 @@ export interface AwardState {
   /** `expired`: nobody knows whether the attempt that holds the claim still runs. */
   readonly claim: 'none' | 'held' | 'expired'
 }
+
+/** The code of the failure of an undecided award. */
+export const EVIDENCE_FAILED = 'evidence_failed'
 
 /** The final verdicts that allow another attempt. */
 export interface RetryableVerdicts {
@@ -53,6 +60,8 @@ export type FinalResult = AwardResult & { readonly verdict: FinalVerdict }
 interface EndingAttempt {
   /** Whether the award was in doubt when the attempt claimed it. */
   readonly isInDoubt: boolean
+  /** The final verdict before the claim. */
+  readonly previousVerdict?: FinalVerdict | undefined
   /** Whether the attempt still holds the claim. */
   readonly holdsClaim: boolean
 }
@@ -64,13 +73,14 @@ export function claimAward(
   stored: AwardState | undefined,
   retryable: RetryableVerdicts,
 ):
-  | { readonly state: 'claimed'; readonly stored: AwardState }
+  | { readonly state: 'claimed'; readonly stored: AwardState; readonly previousVerdict: FinalVerdict | undefined }
   | ({ readonly state: 'done' } & FinalResult)
   | { readonly state: 'busy' } {
   if (stored?.claim === 'held') return { state: 'busy' }
   const { verdict, failure, isInDoubt } = stored?.claim === 'expired' ? { ...NEW, isInDoubt: true } : (stored ?? NEW)
   if (verdict !== undefined && !isRetryable({ verdict, failure }, retryable)) return { state: 'done', verdict, failure }
-  return { state: 'claimed', stored: { verdict, failure, isInDoubt, claim: 'held' } }
+  const left = verdict === 'rejected' ? undefined : verdict
+  return { state: 'claimed', stored: { verdict: left, failure, isInDoubt, claim: 'held' }, previousVerdict: verdict }
 }
 
 const isRetryable = ({ verdict, failure }: FinalResult, { rejected, unconfirmed }: RetryableVerdicts): boolean =>
@@ -92,7 +102,8 @@ export function completeAward(
     const cameInDoubt = stored?.isInDoubt === true && !isInDoubt
     const result = verdict === 'rejected' && cameInDoubt ? 'unconfirmed' : verdict
     const final = result === 'indeterminate' ? undefined : result
-    return { stored: { verdict: final, failure, isInDoubt: isUnknown(result), claim: 'none' }, result }
+    const left = verdict === 'alreadyAwarded' && cameInDoubt ? undefined : failure
+    return { stored: { verdict: final, failure: left, isInDoubt: isUnknown(result), claim: 'none' }, result }
   }
   const left = stored === undefined || isUnknown(verdict) ? inDoubt(stored, failure) : stored
   // The row is gone, and with it the record of other attempts. One of them may have made the award.
@@ -100,12 +111,24 @@ export function completeAward(
   return { stored: left, result: isLost || left.claim !== 'none' ? 'busy' : (left.verdict ?? 'indeterminate') }
 }
 
-/** Ends the claim of an attempt that certainly changed nothing. @returns what to store; `undefined` to delete the award */
+/**
+ * Ends the claim of an attempt that certainly changed nothing.
+ *
+ * @param failure - why the award is undecided, if it is
+ * @returns what to store; `undefined` to delete the award
+ */
 export function releaseAward(
   stored: AwardState | undefined,
-  { isInDoubt, holdsClaim }: EndingAttempt,
+  { isInDoubt, holdsClaim, previousVerdict }: EndingAttempt,
+  failure?: AwardFailure,
 ): AwardState | undefined {
-  if (holdsClaim && (stored?.isInDoubt || stored?.verdict !== undefined)) return { ...stored, claim: 'none' }
+  if (holdsClaim && stored !== undefined) {
+    if (failure !== undefined) return { ...stored, verdict: undefined, failure, claim: 'none' }
+    const rejected = stored.isInDoubt ? 'unconfirmed' : 'rejected'
+    const verdict = previousVerdict === 'rejected' ? rejected : stored.verdict
+    const isKept = stored.isInDoubt || verdict !== undefined || stored.failure !== undefined
+    if (isKept) return { ...stored, verdict, claim: 'none' }
+  }
   const left = holdsClaim ? undefined : stored
   return isInDoubt ? inDoubt(left, undefined) : left
 }
@@ -122,5 +145,5 @@ export function resultOf({ verdict, failure, isInDoubt, claim }: AwardState): Aw
   if (claim === 'held') return undefined
   if (claim === 'expired') return { verdict: 'indeterminate' }
   if (verdict !== undefined) return { verdict, failure }
-  return isInDoubt ? { verdict: 'indeterminate', failure } : undefined
+  return isInDoubt || failure !== undefined ? { verdict: 'indeterminate', failure } : undefined
 }

@@ -10,7 +10,7 @@ import { withParts } from '../../shared/message-parts.ts'
 import { issuesAt, type OptionRule, type OptionRules, optional } from '../../shared/option-checks.ts'
 import { isSameAward } from '../../shared/same-award.ts'
 import { toJsonLine, toVisible, tryParseJson } from '../../shared/text.ts'
-import { nextTurn } from '../../shared/timers.ts'
+import { nextTurn, sleep, startTimer } from '../../shared/timers.ts'
 import { isRecord, typeName } from '../../shared/type-checks.ts'
 import { FINAL_VERDICTS } from '../../shared/verdicts.ts'
 import { openSqlite, type SqliteDatabase, sqliteProblem } from '../../sqlite/sqlite.ts'
@@ -85,14 +85,16 @@ const OPTIONS: OptionRules<FileLedgerOptions> = { run: optional(mustBeRunName), 
 const DEFAULT_RUN = 'default'
 
 /**
- * Records a run of awards in an SQLite database. Needs `node:sqlite`: Node.js 22.13 or newer.
+ * Records awards in an SQLite database, for `rewardWallets` and `awardOne` on one machine. Needs `node:sqlite`: Node.js 22.13
+ * or newer.
  *
- * Each award is recorded before its request is sent, and its verdict afterwards. The file is opened when a run starts, and
- * created if it is missing, with read and write permission for its owner only. Use a local disk that
+ * Each award is recorded before its request is sent, and its verdict afterwards. The file is opened when a run or a call of
+ * `awardOne` starts, and created if it is missing, with read and write permission for its owner only. Use a local disk that
  * honours fsync: otherwise a power failure can lose recorded awards.
  *
  * One run at a time can use the file. The operating system holds the lock for the process: another run, in this or another
- * process, is refused at once, and after a kill the next run starts at once. While a run uses the file, do not read, copy
+ * process, is refused at once, and after a kill the next run starts at once. Calls of `awardOne` in one process share the
+ * file, and close it when no call was in flight for a second. While the file is in use, do not read, copy
  * or hash it in the same process: closing a file ends the locks that the process has on it.
  *
  * After a crash, `PATH` and `PATH-wal` belong together. A run that ends leaves one file. docs/award-ledger.md lists its
@@ -116,7 +118,8 @@ export function fileLedger(path: string, options: FileLedgerOptions = {}): FileL
     path: absolute,
     run,
     [LEDGER]: {
-      open: async (target) => openSession(absolute, { run, target, rebind, state }),
+      open: async (target) => new FileSession(absolute, openFile(absolute, { run, target, rebind, state })),
+      openForOne: (target) => openForOne(absolute, { run, target, rebind }),
       check: async (target) => checkFile(absolute, { run, target, rebind }),
       header: () => readHeader(absolute),
       inState,
@@ -168,6 +171,7 @@ const PAGE_SIZE = 1_000
 async function* readEntries(path: string): AsyncGenerator<LedgerEntry> {
   if (findFile(path) === undefined) throw unusable(path, 'it does not exist')
   requireNotLost(path)
+  closeIfIdle(path)
   let database: SqliteDatabase | undefined
   try {
     database = openSqlite('readLedger', path)
@@ -221,6 +225,7 @@ interface FileRow extends AwardRow {
   readonly rowid: number
   /** Null while the award is open: an attempt is under way, or its outcome is unknown. */
   readonly verdict: FinalVerdict | null
+  /** 1 while the award is open, unless it is undecided: see `AwardState`. Also 1 for `unconfirmed`. */
   readonly in_doubt: 0 | 1
   /** An {@link AwardFailure} as JSON. */
   readonly error: string | null
@@ -238,8 +243,8 @@ function readState({ verdict, in_doubt, error }: FileRow): AwardState {
   return {
     verdict: verdict ?? undefined,
     failure: failure as AwardFailure | undefined,
-    // The file has no claims. An award without a verdict: its process was killed during the attempt.
-    isInDoubt: in_doubt === 1 || verdict === null,
+    // The file has no claims. Version 0.3 recorded an intent without `in_doubt`: its process was killed during the attempt.
+    isInDoubt: in_doubt === 1 || (verdict === null && error === null),
     claim: 'none',
   }
 }
@@ -261,33 +266,38 @@ interface Opener {
   readonly state?: LedgerState | undefined
 }
 
-/** Opens the file, and creates it if it is missing. @throws ConfigurationError when it can't be used */
-function openSession(path: string, opener: Opener): LedgerSession {
+/** @param checks - when to look for damage; `crash`: if the last process that used the file was killed */
+function openFile(path: string, opener: Opener, checks: 'always' | 'crash' = 'always'): SqliteDatabase {
+  closeIfIdle(path)
   const file = findFile(path)
   requireNotLost(path)
   let database: SqliteDatabase | undefined
   try {
     if (file === undefined) createFile(path)
+    const isChecked = checks === 'always' || exists(`${path}-wal`) || exists(`${path}-journal`)
     database = openSqlite('fileLedger', path)
     database.exec(`${LOCK}; BEGIN EXCLUSIVE`)
     if (file !== undefined && (file.mode & 0o077) !== 0) makePrivate(path)
     if (isNew(database)) {
       database.exec(CREATE)
       database.prepare('INSERT INTO run (name, begun_at) VALUES (?, ?)').run(opener.run, Date.now())
-    } else requireIntact(path, database)
+    } else if (isChecked) requireIntact(path, database)
     checkHeader(path, database, opener)
     if (opener.state !== undefined) requireState(path, database, opener.state)
-    if (opener.target !== undefined) {
-      const target = JSON.stringify(opener.target)
-      // Not ?1: node:sqlite of Node.js 22.13 cannot bind it.
-      database.prepare('UPDATE run SET target = ? WHERE target IS NOT ?').run(target, target)
-    }
+    recordTarget(database, opener.target)
     database.exec('COMMIT; PRAGMA journal_mode = WAL')
-    return new FileSession(path, database)
+    return database
   } catch (error) {
     database?.close()
     throw explained(path, error)
   }
+}
+
+function recordTarget(database: SqliteDatabase, target: ClientTarget | undefined): void {
+  if (target === undefined) return
+  const text = JSON.stringify(target)
+  // Not ?1: node:sqlite of Node.js 22.13 cannot bind it.
+  database.prepare('UPDATE run SET target = ? WHERE target IS NOT ?').run(text, text)
 }
 
 /** @throws ConfigurationError when SQLite finds the file damaged */
@@ -316,6 +326,7 @@ function readHeader(path: string): LedgerHeader | undefined {
 
 /** Opens a ledger while `read` reads it. @returns its result; `undefined` if the ledger is new */
 function readDatabase<Result>(path: string, read: (database: SqliteDatabase) => Result): Result | undefined {
+  closeIfIdle(path)
   let database: SqliteDatabase | undefined
   try {
     database = openSqlite('fileLedger', path)
@@ -379,7 +390,7 @@ function parseTarget(path: string, target: string | null): ClientTarget | null {
 }
 
 /**
- * A run that writes to the file. Changes of one turn of the event loop share a transaction. After a failed commit every change
+ * Writes to an open file. Changes of one turn of the event loop share a transaction. After a failed commit every change
  * fails, because the content of the disk is unknown until the file is opened again.
  */
 class FileSession implements LedgerSession {
@@ -390,6 +401,8 @@ class FileSession implements LedgerSession {
   readonly #insert
   readonly #update
   readonly #delete
+  /** The attempts in progress, by id. */
+  readonly #attempts = new Map<string, PromiseWithResolvers<void>>()
   /** The commit of the open transaction. */
   #commit: Promise<void> | undefined
   #failure: { readonly reason: unknown } | undefined
@@ -400,12 +413,41 @@ class FileSession implements LedgerSession {
     this.#database = database
     this.#select = database.prepare(`SELECT ${COLUMNS} FROM awards WHERE id = ?`)
     this.#insert = database.prepare(
-      'INSERT INTO awards (id, address, pid, xp, in_doubt, begun_at) VALUES (?, ?, ?, ?, 0, ?)',
+      'INSERT INTO awards (id, address, pid, xp, in_doubt, begun_at) VALUES (?, ?, ?, ?, 1, ?)',
     )
     this.#update = database.prepare(
       'UPDATE awards SET verdict = ?, in_doubt = ?, error = ?, begun_at = ?, settled_at = ? WHERE rowid = ?',
     )
     this.#delete = database.prepare('DELETE FROM awards WHERE rowid = ?')
+  }
+
+  get hasFailed(): boolean {
+    return this.#failure !== undefined
+  }
+
+  /**
+   * Claims an award for a call of `awardOne`. Waits for an attempt at the same award, whose final verdict counts for both.
+   *
+   * @throws ConfigurationError when the ledger belongs to another run or target than the opener's
+   */
+  async claimFor(opener: Opener, row: AwardRow, retryable: RetryableVerdicts): Promise<AwardClaim> {
+    const known = await this.findConflict(row)
+    if (known !== undefined) return { state: 'conflict', known }
+    let allowed = retryable
+    for (let other = this.#attempts.get(row.id); other !== undefined; other = this.#attempts.get(row.id)) {
+      await other.promise
+      allowed = { rejected: false, unconfirmed: false }
+    }
+    if (this.#failure !== undefined) throw this.#failure.reason
+    // The check, the target and the claim are one turn, so that no award of another target comes between.
+    try {
+      checkHeader(this.#path, this.#database, opener)
+    } catch (error) {
+      throw explained(this.#path, error)
+    }
+    const bound = this.#write(() => recordTarget(this.#database, opener.target))
+    const [claim] = await Promise.all([this.claim(row, allowed), bound])
+    return claim
   }
 
   async claim(row: AwardRow, retryable: RetryableVerdicts): Promise<AwardClaim> {
@@ -415,33 +457,54 @@ class FileSession implements LedgerSession {
     if (claim.state === 'done') return claim
     // The file has no claims.
     if (claim.state === 'busy') return { ...claim, retryMs: 0 }
-    const { stored } = claim
+    const { stored, previousVerdict } = claim
     const begunAt = Date.now()
-    const rowid = await this.#write(() => {
-      const { id, address, pid, xp } = row
-      if (before === undefined) return Number(this.#insert.run(id, address, pid, xp, begunAt).lastInsertRowid)
-      this.#save(before.rowid, stored, begunAt, null)
-      return before.rowid
-    })
-    const { isInDoubt, verdict: previousVerdict } = stored
-    const attempt: FileAttempt = { row, isInDoubt, previousVerdict, rowid, begunAt, stored, before }
-    return { state: 'claimed', attempt }
+    this.#attempts.set(row.id, Promise.withResolvers())
+    try {
+      const rowid = await this.#write(() => {
+        const { id, address, pid, xp } = row
+        if (before === undefined) return Number(this.#insert.run(id, address, pid, xp, begunAt).lastInsertRowid)
+        this.#save(before.rowid, stored, begunAt, null)
+        return before.rowid
+      })
+      const attempt: FileAttempt = {
+        row,
+        isInDoubt: stored.isInDoubt,
+        previousVerdict,
+        rowid,
+        begunAt,
+        stored,
+        before,
+      }
+      return { state: 'claimed', attempt }
+    } catch (error) {
+      this.#ended(row)
+      throw error
+    }
+  }
+
+  /** Lets the next attempt at an award begin. */
+  #ended({ id }: AwardRow): void {
+    this.#attempts.get(id)?.resolve()
+    this.#attempts.delete(id)
   }
 
   async complete(attempt: Attempt, verdict: Verdict, failure?: AwardFailure): Promise<Verdict | 'busy'> {
-    const { rowid, begunAt, stored, isInDoubt } = attempt as FileAttempt
+    const { row, rowid, begunAt, stored, isInDoubt } = attempt as FileAttempt
     const completed = completeAward(stored, { isInDoubt, holdsClaim: true }, verdict, failure)
-    await this.#write(() => this.#save(rowid, completed.stored, begunAt, Date.now()))
+    await this.#write(() => this.#save(rowid, completed.stored, begunAt, Date.now())).finally(() => this.#ended(row))
     return completed.result
   }
 
-  async release(attempt: Attempt): Promise<void> {
-    const { rowid, begunAt, stored, before, isInDoubt } = attempt as FileAttempt
-    const released = releaseAward(stored, { isInDoubt, holdsClaim: true })
+  async release(attempt: Attempt, failure?: AwardFailure): Promise<void> {
+    const { row, rowid, begunAt, stored, before, isInDoubt, previousVerdict } = attempt as FileAttempt
+    const released = releaseAward(stored, { isInDoubt, holdsClaim: true, previousVerdict }, failure)
+    const [begun, settled] =
+      failure === undefined ? [before?.begun_at ?? begunAt, before?.settled_at ?? null] : [begunAt, Date.now()]
     await this.#write(() => {
       if (released === undefined) this.#delete.run(rowid)
-      else this.#save(rowid, released, before?.begun_at ?? begunAt, before?.settled_at ?? null)
-    })
+      else this.#save(rowid, released, begun, settled)
+    }).finally(() => this.#ended(row))
   }
 
   async lookUp(row: AwardRow): Promise<AwardResult | undefined> {
@@ -483,11 +546,11 @@ class FileSession implements LedgerSession {
     }
   }
 
-  /** Writes the state of an award. A claimed award has no verdict: after a kill, it is in doubt. */
+  /** Writes the state of an award. A claimed award has no verdict, and is in doubt if the process is killed. */
   #save(rowid: number, stored: AwardState, begunAt: number, settledAt: number | null): void {
-    const { verdict, failure } = stored.claim === 'held' ? {} : stored
+    const { verdict, failure, isInDoubt } = stored.claim === 'held' ? { isInDoubt: true } : stored
     const error = failure === undefined ? null : JSON.stringify(failure)
-    this.#update.run(verdict ?? null, Number(stored.isInDoubt), error, begunAt, settledAt, rowid)
+    this.#update.run(verdict ?? null, Number(isInDoubt), error, begunAt, settledAt, rowid)
   }
 
   /** Makes a change in the transaction of this turn. Resolves to its result when it is committed. */
@@ -541,6 +604,98 @@ class FileSession implements LedgerSession {
     }
     return reason
   }
+}
+
+/** How long a call of `awardOne` waits for a file that is in use. */
+const MAX_BUSY_MS = 5_000
+const BUSY_CHECK_MS = 50
+/** A file is closed when it has had no call of `awardOne` for this time, so that others can use it. */
+const MAX_IDLE_MS = 1_000
+
+/** The file of the calls of `awardOne` in this process. */
+interface SharedFile {
+  /** Returns a session for one call; `undefined` if the file can't be used any more. */
+  join(opener: Opener): LedgerSession | undefined
+  /** Closes the file, unless a call uses it. */
+  closeIfIdle(): void
+  /** Closes the file at the end of the process. */
+  close(): void
+}
+
+/** The open files by path, shared by every copy of the package: SQLite gives a file to one connection at a time. */
+const SHARED_FILES = Symbol.for('campaign-client.ledger-files')
+
+function sharedFiles(): Map<string, SharedFile> {
+  const scope = globalThis as { [SHARED_FILES]?: Map<string, SharedFile> }
+  if (scope[SHARED_FILES] === undefined) {
+    const files = new Map<string, SharedFile>()
+    scope[SHARED_FILES] = files
+    // The process does not wait for the timers of idle files.
+    process.once('exit', () => {
+      for (const file of files.values()) file.close()
+    })
+  }
+  return scope[SHARED_FILES]
+}
+
+const closeIfIdle = (path: string): void => sharedFiles().get(path)?.closeIfIdle()
+
+/** Opens a file for one call of `awardOne`. @returns `undefined` if it was in use for `MAX_BUSY_MS` */
+async function openForOne(path: string, opener: Opener): Promise<LedgerSession | undefined> {
+  const until = performance.now() + MAX_BUSY_MS
+  for (;;) {
+    const shared = sharedFiles().get(path)
+    const session = shared === undefined ? openShared(path, opener)?.join(opener) : shared.join(opener)
+    if (session !== undefined) return session
+    if (performance.now() >= until) return undefined
+    await sleep(BUSY_CHECK_MS)
+  }
+}
+
+/** @returns `undefined` if a run or another process uses the file. @throws ConfigurationError when it can't be used */
+function openShared(path: string, opener: Opener): SharedFile | undefined {
+  let session: FileSession
+  try {
+    session = new FileSession(path, openFile(path, opener, 'crash'))
+  } catch (error) {
+    if (sqliteProblem((error as Error).cause) === 'busy') return undefined
+    throw error
+  }
+  let calls = 0
+  let cancelClose: () => void = () => undefined
+  const close = (): void => {
+    cancelClose()
+    sharedFiles().delete(path)
+    // Every verdict is committed. The next call to open the file fails if it is damaged.
+    session.close().catch(() => undefined)
+  }
+  const leave = async (): Promise<void> => {
+    calls--
+    if (calls > 0) return
+    if (session.hasFailed) close()
+    else cancelClose = startTimer(MAX_IDLE_MS, close)
+  }
+  const shared: SharedFile = {
+    join(caller) {
+      if (session.hasFailed) return undefined
+      cancelClose()
+      calls++
+      return {
+        claim: (row, retryable) => session.claimFor(caller, row, retryable),
+        complete: (attempt, verdict, failure) => session.complete(attempt, verdict, failure),
+        release: (attempt, failure) => session.release(attempt, failure),
+        lookUp: (row) => session.lookUp(row),
+        findConflict: (row) => session.findConflict(row),
+        close: leave,
+      }
+    },
+    closeIfIdle() {
+      if (calls === 0) close()
+    },
+    close,
+  }
+  sharedFiles().set(path, shared)
+  return shared
 }
 
 const mustBePath: OptionRule = (path) => {

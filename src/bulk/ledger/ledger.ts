@@ -11,11 +11,11 @@ import type { AwardRow } from '../rows.ts'
 import type { AwardResult, FinalResult, RetryableVerdicts } from './award-state.ts'
 
 /**
- * Records a run of awards, so that a later process can continue the run. Made by `fileLedger` or `postgresLedger`. You can
- * pass one ledger to several calls of `rewardWallets`, one after the other.
+ * Records awards, so that a later process can continue. Made by `fileLedger` or `postgresLedger`. You can pass one ledger to
+ * several calls of `rewardWallets`, one after the other, and to any number of calls of `awardOne`.
  */
 export interface AwardLedger {
-  /** `file`: for one process at a time. `shared`: for several processes at the same time. */
+  /** `file`: for the processes of one machine, one at a time. `shared`: for several machines at the same time. */
   readonly kind: 'file' | 'shared'
   /** The name of the run. */
   readonly run: string
@@ -23,7 +23,7 @@ export interface AwardLedger {
   readonly [LEDGER]: LedgerImplementation
 }
 
-/** A ledger that several processes can use at the same time. Made by `postgresLedger`. */
+/** A ledger that several machines can use at the same time. Made by `postgresLedger`. */
 export interface SharedLedger extends AwardLedger {
   readonly kind: 'shared'
 }
@@ -42,6 +42,13 @@ export interface LedgerImplementation {
    * @throws the system's error when the ledger can't be reached
    */
   open(target: ClientTarget | undefined): Promise<LedgerSession>
+  /**
+   * Opens the ledger for one award, beside other awards of this process.
+   *
+   * @returns `undefined` if another process, or a run, has used the ledger for 5 s
+   * @throws what {@link open} throws
+   */
+  openForOne(target: ClientTarget | undefined): Promise<LedgerSession | undefined>
   /** Changes nothing. @throws what {@link open} throws */
   check(target: ClientTarget | undefined): Promise<void>
 }
@@ -60,8 +67,12 @@ export interface LedgerSession {
    *   another attempt holds the claim or the row is gone
    */
   complete(attempt: Attempt, verdict: Verdict, failure?: AwardFailure): Promise<Verdict | 'busy'>
-  /** Ends the claim of an attempt that certainly changed nothing. The ledger is then as it was before the claim. */
-  release(attempt: Attempt): Promise<void>
+  /**
+   * Ends the claim of an attempt that certainly changed nothing. The ledger is then as it was before the claim.
+   *
+   * @param failure - recorded if the service refused the award, and `confirm` or `isUsedId` failed
+   */
+  release(attempt: Attempt, failure?: AwardFailure): Promise<void>
   /** Returns the recorded result of a row without claiming it. */
   lookUp(row: AwardRow): Promise<AwardResult | undefined>
   /** Returns the recorded award with the row's id, if it differs from the row. */
@@ -93,11 +104,6 @@ const isLedger = (value: unknown): value is AwardLedger =>
 
 export const mustBeLedger: OptionRule = (value) =>
   isLedger(value) ? undefined : `must be a ledger, such as fileLedger('awards.ledger'), got ${typeName(value)}`
-
-export const mustBeSharedLedger: OptionRule = (value) =>
-  isLedger(value) && value.kind === 'shared'
-    ? undefined
-    : `must be a ledger made by postgresLedger, got ${isLedger(value) ? 'a fileLedger' : typeName(value)}`
 
 /** A name of this length fits into an index of PostgreSQL. */
 const MAX_RUN_LENGTH = 500

@@ -119,17 +119,19 @@ const STATEMENT_TIMEOUT_MS = 30_000
 export function postgresLedger(database: PgPool | PostgresSql, options: PostgresLedgerOptions): SharedLedger {
   const own = readOptions('postgresLedger', options, OPTIONS, issuesAt('database', mustBeDatabase(database)))
   const opened = openDatabase(database, { name: 'postgresLedger', statementTimeoutMs: STATEMENT_TIMEOUT_MS })
+  const open = async (target: ClientTarget | undefined): Promise<LedgerSession> => {
+    const session = new PostgresSession(opened, own, target)
+    await session.check()
+    // `rebind` takes effect even if the run has no new awards.
+    if (own.rebind !== undefined) await session.bind()
+    return session
+  }
   return {
     kind: 'shared',
     run: own.run,
     [LEDGER]: {
-      async open(target) {
-        const session = new PostgresSession(opened, own, target)
-        await session.check()
-        // `rebind` takes effect even if the run has no new awards.
-        if (own.rebind !== undefined) await session.bind()
-        return session
-      },
+      open,
+      openForOne: open,
       check: (target) => new PostgresSession(opened, own, target).check(),
     },
   }
@@ -258,10 +260,12 @@ class PostgresSession implements LedgerSession {
     return completeAward(found.state, { isInDoubt, holdsClaim: false }, verdict, failure).result
   }
 
-  async release(attempt: Attempt): Promise<void> {
-    const { row, token, stopExtending, isInDoubt } = attempt as PostgresAttempt
+  async release(attempt: Attempt, failure?: AwardFailure): Promise<void> {
+    const { row, token, stopExtending, isInDoubt, previousVerdict } = attempt as PostgresAttempt
     stopExtending()
-    const kept = await this.#query(this.#sql.release, this.#run, row.id, token)
+    const error = failure === undefined ? '' : JSON.stringify(failure)
+    const wasRejected = previousVerdict === 'rejected'
+    const kept = await this.#query(this.#sql.release, this.#run, row.id, token, error, wasRejected)
     if (isInDoubt && kept.length === 0) await this.#putInDoubt(row, '')
   }
 

@@ -1,6 +1,7 @@
 import { refuseOptions } from '../../errors/read-options.ts'
 import { createTables, mustBeTable, quotedTable } from '../../postgres/table.ts'
 import { issuesAt } from '../../shared/option-checks.ts'
+import { EVIDENCE_FAILED } from './award-state.ts'
 
 export const DEFAULT_TABLE = 'campaign_awards'
 
@@ -84,7 +85,9 @@ export function ledgerStatements(tableName: string) {
     `lower(award.address) = lower(${address}) AND award.pid = ${pid} AND award.xp = ${xp}`
   const ofId = `award.run = $1::text AND award.id_hash = ${hash('$2::text')}`
   const row = `$1::text, ${hash('$2::text')}, $2::text, $3::text, $4::text, $5::float8`
-  const provesNothing = `$4::text = 'rejected' AND award.in_doubt AND NOT $6::boolean`
+  const cameInDoubt = 'award.in_doubt AND NOT $6::boolean'
+  const provesNothing = `$4::text = 'rejected' AND ${cameInDoubt}`
+  const hasRecord = 'award.in_doubt OR award.verdict IS NOT NULL OR award.error IS NOT NULL'
   return {
     selectRun: `SELECT run.version::text, run.target,
         EXISTS (SELECT 1 FROM ${table} AS award WHERE award.run = $1::text)::text AS has_awards
@@ -94,7 +97,7 @@ export function ledgerStatements(tableName: string) {
     lockRun: `SELECT run.run FROM ${runs} AS run WHERE run.run = $1::text FOR UPDATE`,
     bindRun: `UPDATE ${runs} SET target = $2::text WHERE run = $1::text`,
     // Claims an award that is new, has no final verdict, has a retryable verdict, or has an expired lease. After an expired
-    // lease the award is in doubt. If `$10` is empty, the client has no target, and any run matches. The column `attempt` has
+    // lease the award is in doubt. A rejected award keeps its error, but not its verdict: the attempt may make it. If `$10` is empty, the client has no target, and any run matches. The column `attempt` has
     // the token of the claim, or NULL if there is no claim. The lock on the run keeps its target until the claim is committed.
     claim: `WITH bound AS (
         SELECT 1 FROM ${runs} AS run
@@ -107,14 +110,16 @@ export function ledgerStatements(tableName: string) {
         attempt = excluded.attempt,
         lease_until = ${lease('$7')},
         in_doubt = award.in_doubt OR award.attempt IS NOT NULL,
-        verdict = CASE WHEN award.attempt IS NULL THEN award.verdict END,
+        verdict = CASE WHEN award.attempt IS NULL AND award.verdict <> 'rejected' THEN award.verdict END,
         error = CASE WHEN award.attempt IS NULL THEN award.error END
       WHERE ${isSame('excluded.address', 'excluded.pid', 'excluded.xp')}
         AND CASE WHEN award.attempt IS NULL
           THEN award.verdict IS NULL OR (award.verdict = 'unconfirmed' AND $9::boolean)
             OR (award.verdict = 'rejected' AND $8::boolean AND award.error::jsonb ->> 'code' IS DISTINCT FROM 'other_amount')
           ELSE award.lease_until <= clock_timestamp() END
-      RETURNING award.in_doubt::text, award.verdict`,
+      RETURNING award.in_doubt::text,
+        CASE WHEN award.verdict IS NULL AND NOT award.in_doubt
+          AND award.error::jsonb ->> 'code' <> '${EVIDENCE_FAILED}' THEN 'rejected' ELSE award.verdict END`,
     // Compares the XP in SQL, because PostgreSQL 11 rounds a float8 that it converts to text.
     select: `SELECT award.id, award.address, award.pid, award.xp::text, award.verdict, award.error, award.in_doubt::text,
         (award.attempt IS NOT NULL)::text AS is_claimed,
@@ -134,16 +139,23 @@ export function ledgerStatements(tableName: string) {
         verdict = CASE WHEN ${provesNothing} THEN 'unconfirmed'
           ELSE nullif($4::text, 'indeterminate') END,
         in_doubt = $4::text IN ('indeterminate', 'unconfirmed') OR (${provesNothing}),
-        attempt = NULL, lease_until = NULL, error = nullif($5::text, ''), settled_at = clock_timestamp()
+        attempt = NULL, lease_until = NULL, settled_at = clock_timestamp(),
+        error = CASE WHEN $4::text <> 'alreadyAwarded' OR NOT (${cameInDoubt}) THEN nullif($5::text, '') END
       WHERE ${ofId} AND award.attempt = $3::uuid
       RETURNING coalesce(award.verdict, 'indeterminate')`,
-    // Deletes the row if this was the first attempt. Returns the id if the row stays.
+    // Deletes the row if this was the first attempt. Returns the id if the row stays. `$4` is the failure of an undecided
+    // award, `$5` whether the award was rejected before the claim.
     release: `WITH deleted AS (
         DELETE FROM ${table} AS award
-        WHERE ${ofId} AND award.attempt = $3::uuid AND NOT award.in_doubt AND award.verdict IS NULL
+        WHERE ${ofId} AND award.attempt = $3::uuid AND $4::text = '' AND NOT (${hasRecord})
       )
-      UPDATE ${table} AS award SET attempt = NULL, lease_until = NULL
-      WHERE ${ofId} AND award.attempt = $3::uuid AND (award.in_doubt OR award.verdict IS NOT NULL)
+      UPDATE ${table} AS award SET attempt = NULL, lease_until = NULL,
+        verdict = CASE
+          WHEN $4::text <> '' THEN NULL
+          WHEN NOT $5::boolean THEN award.verdict
+          WHEN award.in_doubt THEN 'unconfirmed' ELSE 'rejected' END,
+        error = coalesce(nullif($4::text, ''), award.error)
+      WHERE ${ofId} AND award.attempt = $3::uuid AND ($4::text <> '' OR ${hasRecord})
       RETURNING award.id`,
     // Puts an award in doubt. Restores a row that is gone, for instance after a failover to a replica that lags. If another
     // attempt recorded `rejected` meanwhile, the award becomes `unconfirmed`: it may have been refused because of this attempt.

@@ -1,4 +1,4 @@
-import type { AwardProgress, Outage } from 'campaign-client/bulk'
+import type { AwardProgress, Waiting } from 'campaign-client/bulk'
 import { bold, dim, type Output } from '../output.ts'
 import { formatDuration, formatNumber } from './format.ts'
 
@@ -16,28 +16,32 @@ export const progressDisplay = (rows: number, { err }: Output): ProgressDisplay 
 
 const doneRows = ({ counts }: AwardProgress): number => Object.values(counts).reduce((sum, count) => sum + count, 0)
 
-/** Formats the number of done rows, and the rate and the remaining time or the outage. */
+/** Formats the number of done rows, and the rate and the remaining time, or why the run waits. */
 function progressText(progress: AwardProgress, rows: number): string {
-  const { rate, waitingMs, counts, outage } = progress
+  const { rate, counts, waiting } = progress
   const done = `${formatNumber(doneRows(progress))}/${formatNumber(rows)}`
-  if (outage !== null) return `${done}  ${outageText(outage)}`
+  if (waiting !== null) return `${done}  ${waitingText(waiting)}`
   const left = rows - doneRows(progress)
   const failed = counts.rejected + counts.unconfirmed + counts.indeterminate
   return [
     done,
     failed > 0 && `${formatNumber(failed)} not awarded`,
-    waitingMs > 0 && `waiting for the service, ${formatDuration(waitingMs)}`,
-    waitingMs === 0 && rate > 0 && `${formatNumber(Math.round(rate))}/s`,
-    waitingMs === 0 && rate > 0 && left > 0 && `${formatDuration((left / rate) * 1_000)} left`,
+    rate > 0 && `${formatNumber(Math.round(rate))}/s`,
+    rate > 0 && left > 0 && `${formatDuration((left / rate) * 1_000)} left`,
   ]
     .filter((part) => part !== false)
     .join('  ')
 }
 
+const REASONS = { rate_limit: 'rate limit (429)', outage: 'no response' } as const satisfies Record<
+  Waiting['for'],
+  string
+>
+
 /** Fits into a terminal of 80 columns, beside the number of rows. */
-const outageText = ({ sinceMs, nextAttemptMs, givesUpMs }: Outage): string =>
+const waitingText = ({ for: reason, sinceMs, nextAttemptMs, givesUpMs }: Waiting): string =>
   [
-    `no response for ${formatDuration(sinceMs)}`,
+    `${REASONS[reason]} for ${formatDuration(sinceMs)}`,
     nextAttemptMs >= 500 ? `retry in ${formatDuration(nextAttemptMs)}` : 'retrying',
     `stops in ${formatDuration(Math.max(0, givesUpMs))}`,
   ].join(', ')
@@ -72,19 +76,20 @@ const LINE_INTERVAL_MS = 10_000
 const MIN_LINE_INTERVAL_MS = 1_000
 const LINE_SHARE = 0.1
 
-/** Prints a line every ten seconds, after each tenth of the rows (at most once a second), and when an outage begins. */
+/** Prints a line every ten seconds, after each tenth of the rows (at most once a second), and when the run begins to wait. */
 function progressLines(rows: number, err: Output['err']): ProgressDisplay {
   let lastAt = performance.now()
   let lastShare = 0
-  let isInOutage = false
+  let waitsFor: Waiting['for'] | undefined
   return {
     show(progress) {
       const now = performance.now()
       const share = doneRows(progress) / rows
-      const minIntervalMs = share - lastShare < LINE_SHARE ? LINE_INTERVAL_MS : MIN_LINE_INTERVAL_MS
-      const outageBegins = progress.outage !== null && !isInOutage
-      isInOutage = progress.outage !== null
-      if (now - lastAt < minIntervalMs && !outageBegins) return
+      const reason = progress.waiting?.for
+      if (reason === undefined) waitsFor = undefined
+      const isNews = share - lastShare >= LINE_SHARE || reason !== waitsFor
+      if (now - lastAt < (isNews ? MIN_LINE_INTERVAL_MS : LINE_INTERVAL_MS)) return
+      waitsFor = reason
       lastAt = now
       lastShare = share
       err.line(dim(progressText(progress, rows)))
