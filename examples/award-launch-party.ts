@@ -14,7 +14,6 @@ import { join } from 'node:path'
 import { CampaignClient } from 'campaign-client'
 import {
   AwardRunStoppedError,
-  confirmFromProgress,
   fileLedger,
   readLedger,
   rewardId,
@@ -77,7 +76,6 @@ async function run(title: string): Promise<void> {
         concurrency: 16,
         signal: shutdown.signal,
         // Looks for an award whose response was lost.
-        confirm: confirmFromProgress(client),
       },
     )
     console.log(

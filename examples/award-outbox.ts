@@ -25,12 +25,7 @@
  */
 import { serve } from '@hono/node-server'
 import { CampaignClient, InvalidRequestError } from 'campaign-client'
-import {
-  type AwardRow,
-  awardOne,
-  confirmFromProgress,
-  rewardId,
-} from 'campaign-client/bulk'
+import { type AwardRow, awardOne, rewardId } from 'campaign-client/bulk'
 import {
   postgresLedger,
   postgresLedgerSchema,
@@ -65,8 +60,6 @@ const client = new CampaignClient({
 const pool = new Pool({ connectionString: DATABASE_URL })
 pool.on('error', (error) => console.error('idle connection:', error.message))
 const ledger = postgresLedger(pool, { run: 'orders' })
-// Looks for an award whose response was lost.
-const confirm = confirmFromProgress(client)
 const boss = new PgBoss(DATABASE_URL)
 boss.on('error', (error) => console.error('queue:', error.message))
 
@@ -131,7 +124,7 @@ async function placeOrder(wallet: string, xp: number): Promise<string> {
 // and allows one at a time for each award.
 async function award({ id, data }: Job<OrderAward>): Promise<JobResult> {
   try {
-    const verdict = await awardOne(client, data.award, { ledger, confirm })
+    const verdict = await awardOne(client, data.award, { ledger })
     await pool.query('UPDATE orders SET verdict = $2 WHERE id = $1', [
       data.order,
       verdict,
@@ -219,7 +212,7 @@ async function unconfirmed(): Promise<void> {
   for (const { order, wallet, xp } of rows) {
     const id = rewardId({ pid, address: wallet, reason: `order ${order}` })
     const award = { address: wallet, pid, id, xp }
-    const verdict = await awardOne(client, award, { ledger, confirm })
+    const verdict = await awardOne(client, award, { ledger })
     await pool.query('UPDATE orders SET verdict = $2 WHERE id = $1', [
       order,
       verdict,

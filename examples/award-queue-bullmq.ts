@@ -15,12 +15,7 @@
  */
 import { Queue, UnrecoverableError, Worker } from 'bullmq'
 import { CampaignClient, InvalidRequestError } from 'campaign-client'
-import {
-  type AwardRow,
-  awardOne,
-  confirmFromProgress,
-  rewardId,
-} from 'campaign-client/bulk'
+import { type AwardRow, awardOne, rewardId } from 'campaign-client/bulk'
 import {
   postgresLedger,
   postgresLedgerSchema,
@@ -48,8 +43,6 @@ const pool = new Pool({ connectionString: DATABASE_URL })
 pool.on('error', (error) => console.error(error))
 await pool.query(postgresLedgerSchema())
 const ledger = postgresLedger(pool, { run: 'launch-party-2026' })
-// Looks for an award whose response was lost.
-const confirm = confirmFromProgress(client)
 
 const connection = new Redis(REDIS_URL, { maxRetriesPerRequest: null })
 const queue = new Queue<AwardRow>('awards', { connection })
@@ -72,7 +65,7 @@ const worker = new Worker<AwardRow>(
   'awards',
   async ({ data }) => {
     try {
-      const verdict = await awardOne(client, data, { ledger, confirm })
+      const verdict = await awardOne(client, data, { ledger })
       verdicts.push(`${data.xp} XP: ${verdict}`)
       if (verdict === 'unconfirmed') warnUnconfirmed(data)
     } catch (error) {

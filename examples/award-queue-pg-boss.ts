@@ -12,12 +12,7 @@
  * allows one at a time for each award.
  */
 import { CampaignClient, InvalidRequestError } from 'campaign-client'
-import {
-  type AwardRow,
-  awardOne,
-  confirmFromProgress,
-  rewardId,
-} from 'campaign-client/bulk'
+import { type AwardRow, awardOne, rewardId } from 'campaign-client/bulk'
 import {
   postgresLedger,
   postgresLedgerSchema,
@@ -47,8 +42,6 @@ const pool = new Pool({ connectionString })
 pool.on('error', (error) => console.error(error))
 await pool.query(postgresLedgerSchema())
 const ledger = postgresLedger(pool, { run: 'launch-party-2026' })
-// Looks for an award whose response was lost.
-const confirm = confirmFromProgress(client)
 
 const boss = new PgBoss({ connectionString })
 boss.on('error', (error) => console.error(error))
@@ -82,7 +75,7 @@ function warnUnconfirmed({ id, address, pid }: AwardRow): void {
 
 async function run({ id, data }: Job<AwardRow>): Promise<JobResult> {
   try {
-    const verdict = await awardOne(client, data, { ledger, confirm })
+    const verdict = await awardOne(client, data, { ledger })
     verdicts.push(`${data.xp} XP: ${verdict}`)
     if (verdict === 'unconfirmed') warnUnconfirmed(data)
     if (verdicts.length === 3) resolve()

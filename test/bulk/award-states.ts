@@ -9,11 +9,11 @@ const FAILURES: readonly (AwardFailure | undefined)[] = [
   { code: 'evidence_failed', message: 'confirm threw' },
 ]
 
-/** Whether an attempt can leave a state. A rejected award has a failure, and no verdict while it is claimed. */
+/** Whether an attempt can leave a state. A rejected award has the failure of its refusal, and no verdict while it is claimed. */
 function isPossible({ verdict, failure, isInDoubt, claim }: AwardState): boolean {
-  if (verdict === 'rejected') return failure !== undefined && !isInDoubt && claim === 'none'
-  if (verdict === undefined && !isInDoubt && claim === 'none') return failure?.code === 'evidence_failed'
-  return true
+  const isUndecided = failure?.code === 'evidence_failed'
+  if (verdict === 'rejected') return failure !== undefined && !isUndecided && !isInDoubt && claim === 'none'
+  return verdict !== undefined || isInDoubt || claim !== 'none' || isUndecided
 }
 
 /** Every stored state; `undefined` if nothing is stored. */

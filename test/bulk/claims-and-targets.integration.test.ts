@@ -94,7 +94,7 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('PostgreSQL', () =
             await tables().pool.query('UPDATE campaign_awards_runs SET target = $2 WHERE run = $1', [ledger.run, THERE])
             return session
           }
-          return [key, { check, open: openThenBind }]
+          return [key, { check, open: openThenBind, openForOne: openThenBind }]
         }),
       ),
     })

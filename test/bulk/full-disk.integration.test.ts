@@ -57,7 +57,8 @@ describe.skipIf(missing !== undefined)('a full disk', () => {
     execFileSync(mount, ['-o', 'remount,size=8m', disk])
     const report = await rewardWallets(client, rows, { ledger: fileLedger(path) })
     expect(report).toMatchObject({ rows: 2_000, complete: true, counts: { rejected: 0, indeterminate: 0 } })
-    expect(report.counts.awarded + report.counts.unconfirmed).toBe(2_000)
+    expect(report.counts.awarded + report.counts.alreadyAwarded).toBe(2_000)
+    expect(report.usedBefore.awards).toBe(0)
     expect(service.state.awards).toHaveLength(2_000)
   })
 
