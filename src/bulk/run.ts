@@ -74,7 +74,7 @@ export interface RewardWalletsOptions extends Evidence {
   retryRejected?: boolean | undefined
 }
 
-/** A client of awards, which may read the progress. */
+/** A client that makes awards. With `getUserProgress`, it can also find them in the user's progress. */
 export type AwardClient = Pick<CampaignClient, 'rewardWallet'> & Partial<Pick<CampaignClient, 'getUserProgress'>>
 
 /** The number of workers per concurrent call: while one worker waits for the service, another can write to the ledger. */
