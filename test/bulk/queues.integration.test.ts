@@ -161,13 +161,16 @@ describe.skipIf(skipsWithout('PostgreSQL and Redis', bothMissing))('awardOne as 
       expect(['awarded', 'alreadyAwarded', 'unconfirmed'], id).toContain(verdict)
       expect(made.get(id)).toBe(xp)
     }
-    // No verdict is lost. Only `unconfirmed` may change, to `awarded`.
+    // No verdict is lost. Only `unconfirmed` may change, to a verdict that knows more; a late 200 is recorded as `awarded`.
     const changes = (await pool.query('SELECT before, after FROM campaign_awards_audit')).rows
     for (const change of changes) {
       expect([
         { before: null, after: 'awarded' },
+        { before: null, after: 'alreadyAwarded' },
         { before: null, after: 'unconfirmed' },
+        { before: 'unconfirmed', after: 'alreadyAwarded' },
         { before: 'unconfirmed', after: 'awarded' },
+        { before: 'alreadyAwarded', after: 'awarded' },
       ]).toContainEqual(change)
     }
     const requests = service.requests.filter(({ operation }) => operation === 'rewardWallet').length
