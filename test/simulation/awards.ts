@@ -67,7 +67,9 @@ abstract class Awards {
   evidence(client: Parameters<typeof confirmFromProgress>[0]): Evidence {
     const { random } = this.world
     return {
-      ...(random.chance(0.5) && { confirm: confirmFromProgress(client, random.chance(0.5) ? {} : { amounts: true }) }),
+      ...(random.chance(0.8) && {
+        confirm: random.chance(0.6) && confirmFromProgress(client, random.chance(0.5) ? {} : { amounts: true }),
+      }),
       ...(random.chance(0.3) && {
         isUsedId: ({ headers }) =>
           headers['x-refusal-reason'] === undefined ? undefined : headers['x-refusal-reason'] === 'used_id',
@@ -84,7 +86,12 @@ abstract class Awards {
     const { world } = this
     const { awards } = this.scene.state
     const entries = this.entries()
-    for (const [id, { verdict }] of entries) {
+    for (const [id, { verdict, code }] of entries) {
+      if (code === 'used_before')
+        world.require(
+          !this.isOurs(id),
+          () => `${this.name}: the ledger says the id ${id} was used before, and its request was applied`,
+        )
       if (verdict === 'awarded')
         world.require(this.isOurs(id), () => `${this.name}: the ledger says ${id} is awarded, and it was not applied`)
       if (verdict === 'alreadyAwarded')
@@ -244,7 +251,7 @@ export class AwardList extends Awards {
   }
 
   /** Compares a report with the ledger and the service. @param wasAlone - whether no other process changed the ledger */
-  #checkReport({ rows, counts, xp, problems, complete }: AwardReport, wasAlone: boolean): void {
+  #checkReport({ rows, counts, xp, problems, usedBefore, complete }: AwardReport, wasAlone: boolean): void {
     const { world, name } = this
     const entries = this.entries()
     const tally: Record<Verdict, number> = {
@@ -255,9 +262,11 @@ export class AwardList extends Awards {
       indeterminate: 0,
     }
     let awardedXp = 0
+    let usedIds = 0
     for (const [id, row] of this.valid) {
-      const verdict = entries.get(id)?.verdict
+      const { verdict, code } = entries.get(id) ?? {}
       if (verdict) tally[verdict]++
+      if (code === 'used_before') usedIds++
       if (verdict === 'awarded') awardedXp += row.xp
     }
     for (const { id, verdict, code } of problems) {
@@ -286,6 +295,10 @@ export class AwardList extends Awards {
     world.require(
       xp.awarded === awardedXp,
       () => `${name}: the report says ${xp.awarded} XP, and the ledger ${awardedXp}`,
+    )
+    world.require(
+      usedBefore.awards === usedIds,
+      () => `${name}: the report says ${usedBefore.awards} ids were used before, and the ledger ${usedIds}`,
     )
     for (const verdict of Object.keys(expected) as (keyof typeof expected)[])
       world.require(

@@ -47,17 +47,25 @@ const claim = (row: AwardRow, retryable: RetryableVerdicts): Command => ({
   },
 })
 
-/** Ends an attempt. @param verdict - `undefined` to release its claim */
+const REFUSED: AwardFailure = { code: 'bad_request', status: 400, message: 'refused' }
+const UNDECIDED: AwardFailure = { code: 'evidence_failed', message: 'confirm threw' }
+
+/** Ends an attempt. @param verdict - `undefined` to release its claim; with a failure, the award is undecided */
 const end = (index: number, verdict: Verdict | undefined, failure: AwardFailure | undefined): Command => ({
   check: ({ attempts }) => attempts.length > 0,
   toString: () => `end attempt ${index} as ${verdict}`,
   async run({ session, attempts }, real) {
     const [attempt] = attempts.splice(index % attempts.length, 1) as [Pair]
-    if (verdict === undefined) await Promise.all([session.release(attempt.model), real.session.release(attempt.real)])
-    else
-      expect(await real.session.complete(attempt.real, verdict, failure)).toBe(
-        await session.complete(attempt.model, verdict, failure),
-      )
+    if (verdict === undefined) {
+      const reason = failure && UNDECIDED
+      await Promise.all([session.release(attempt.model, reason), real.session.release(attempt.real, reason)])
+      return
+    }
+    // A rejected award has a failure.
+    const reason = verdict === 'rejected' ? (failure ?? REFUSED) : failure
+    expect(await real.session.complete(attempt.real, verdict, reason)).toBe(
+      await session.complete(attempt.model, verdict, reason),
+    )
   },
 })
 
@@ -92,11 +100,10 @@ export async function expectLedgerFollowsModel(open: () => Promise<RealLedger>, 
     'rejected',
     'indeterminate',
   )
-  const failure = fc.constantFrom<AwardFailure | undefined>(
-    undefined,
-    { code: 'bad_request', status: 400, message: 'refused' },
-    { code: 'other_amount', message: 'another amount' },
-  )
+  const failure = fc.constantFrom<AwardFailure | undefined>(undefined, REFUSED, {
+    code: 'other_amount',
+    message: 'another amount',
+  })
   const commands = fc.commands<Model, RealLedger, boolean>(
     [
       fc

@@ -52,17 +52,15 @@ export class SharedLedgerModel {
 
   /** Returns the ledger as one process has it. */
   ledger(ports: LedgerPorts): SharedLedger {
+    const open = (target: ClientTarget | undefined) =>
+      ports.send(() => {
+        if (this.awards.size > 0) requireTarget('the ledger', this.target, target, undefined)
+        return this.#session(ports, target)
+      })
     return {
       kind: 'shared',
       run: 'simulation',
-      [LEDGER]: {
-        open: (target) =>
-          ports.send(() => {
-            if (this.awards.size > 0) requireTarget('the ledger', this.target, target, undefined)
-            return this.#session(ports, target)
-          }),
-        check: async () => undefined,
-      },
+      [LEDGER]: { open, openForOne: open, check: async () => undefined },
     }
   }
 
@@ -116,7 +114,8 @@ export class SharedLedgerModel {
             const stored = this.awards.get(row.id)
             if (stored?.token === token) this.awards.set(row.id, { ...stored, leaseUntil: ports.now() + this.leaseMs })
           })
-        const { isInDoubt, verdict: previousVerdict } = claim.stored
+        const { previousVerdict } = claim
+        const { isInDoubt } = claim.stored
         const stopExtending = regularly(this.leaseMs / 3, extend)
         const attempt: ModelAttempt = { row, isInDoubt, previousVerdict, token, stopExtending }
         return { state: 'claimed', attempt }
@@ -135,12 +134,13 @@ export class SharedLedgerModel {
           stopExtending()
         }
       },
-      release: (attempt) => {
-        const { row, isInDoubt, stopExtending } = attempt as ModelAttempt
+      release: (attempt, failure) => {
+        const { row, isInDoubt, previousVerdict, stopExtending } = attempt as ModelAttempt
         stopExtending()
         return ports.send(() => {
           const holdsClaim = holds(attempt as ModelAttempt)
-          if (holdsClaim || isInDoubt) this.#store(row, releaseAward(stateOf(row), { isInDoubt, holdsClaim }))
+          const ending = { isInDoubt, holdsClaim, previousVerdict }
+          if (holdsClaim || isInDoubt) this.#store(row, releaseAward(stateOf(row), ending, failure))
         })
       },
       lookUp: (row) =>
