@@ -243,7 +243,7 @@ function readState({ verdict, in_doubt, error }: FileRow): AwardState {
   return {
     verdict: verdict ?? undefined,
     failure: failure as AwardFailure | undefined,
-    // The file has no claims. Version 0.3 recorded an intent without `in_doubt`: its process was killed during the attempt.
+    // The file has no claims. An older ledger has intents without `in_doubt`: the process was killed during the attempt.
     isInDoubt: in_doubt === 1 || (verdict === null && error === null),
     claim: 'none',
   }
