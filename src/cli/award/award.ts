@@ -66,7 +66,6 @@ export async function award(name: string, flags: AwardFlags, context: Context): 
   await checkReportPaths(report, [...inputs, ledger, `${ledger}-wal`])
 
   const list = await readList(name, { pid, allowed, maxXp, columns: flags.columns }, report)
-  if (list.columns.report !== undefined && flags.ledger === undefined) throw reportWithoutLedger(name)
   const plan = await makePlan(list, { ledger, run, baseUrl, retryRejected })
   const problems = sortedProblems([...list.problems, ...plan.problems, ...totalProblems(flags.maxTotalXp, plan)])
   if (problems.length > 0) return refuseList(plan, problems, report)
@@ -112,12 +111,6 @@ async function defaultLedger(name: string): Promise<string> {
   if (name !== '-' && !isPipe) return `${name}.ledger`
   throw usageFailure(`the list comes from ${inputName(name)}, so --ledger must name the ledger`)
 }
-
-const reportWithoutLedger = (name: string): CommandFailure =>
-  usageFailure(
-    `${inputName(name)} is a report of award (it has a column result_verdict), so --ledger must name the ledger of its run`,
-    'add --ledger FILE',
-  )
 
 /** Reads the list. Writes the reports if the file is not a list of awards. @throws CommandFailure then */
 async function readList(name: string, rules: RowRules, reports: readonly string[]): Promise<AwardList> {

@@ -7,9 +7,10 @@ import { EXIT } from '../exit-codes.ts'
 import { CommandFailure, usageFailure } from '../failure.ts'
 import { inputName } from '../files.ts'
 import { formatCount, formatNumber } from './format.ts'
+import { lookAlikesInList } from './look-alikes.ts'
 import { type Columns, type CsvRecord, decodeText, headingsOf, readColumns, readRecords } from './read-csv.ts'
 import { type ListProblem, type ListRow, type RowRules, RULES, readRow } from './read-row.ts'
-import { roundedIds, unescapeFormula } from './spreadsheet.ts'
+import { roundedIds } from './spreadsheet.ts'
 
 /** A record of a list, and its row unless the record has a mistake. */
 export interface ListRecord extends CsvRecord {
@@ -46,11 +47,9 @@ export function parseList(name: string, bytes: Uint8Array, rules: RowRules): Awa
       columns = readColumns(given.cells, rules.pid, rules.columns)
       return
     }
-    const { line } = given
-    const cells = columns.report === undefined ? given.cells : given.cells.map(unescapeFormula)
-    const { row, problems: mistakes } = readRow({ cells, line }, columns, rules)
+    const { row, problems: mistakes } = readRow(given, columns, rules)
     problems.push(...mistakes)
-    records.push({ cells, line, row })
+    records.push({ ...given, row })
     if (row === undefined) return
     rows.push(row)
     const first = awards.get(row.id)
@@ -62,7 +61,7 @@ export function parseList(name: string, bytes: Uint8Array, rules: RowRules): Awa
       `${inputName(name)}${syntaxError ? `: ${problemText({ rule: 'csv', ...syntaxError })}` : ' is empty'}`,
     )
   }
-  problems.push(...roundedIdProblems(records, columns))
+  problems.push(...roundedIdProblems(records, columns), ...lookAlikesInList({ columns, records }))
   if (syntaxError !== undefined) problems.push({ rule: 'csv', ...syntaxError })
   if (rows.length === 0 && problems.length === 0) throw usageFailure(`${inputName(name)} has no rows`)
   return { name, columns, delimiter, records, rows, awards, problems }

@@ -8,9 +8,9 @@ import { bold, dim, type Part, yellow } from '../output.ts'
 import { hasWrongChecksum } from './address-checksum.ts'
 import { formatCount, formatNames, formatNumber, formatWere, formatXp } from './format.ts'
 import { type AwardList, sha256Of, type Totals, totalsOf } from './list.ts'
+import { lookAlikeInLedger, rowsByVisibleId, type Text } from './look-alikes.ts'
 import { type Elsewhere, NOTHING_ELSEWHERE } from './other-ledgers.ts'
 import type { ListProblem, ListRow } from './read-row.ts'
-import { reportedIds, reportProblems } from './report-table.ts'
 
 interface PlanOptions {
   /** The path of the ledger. */
@@ -52,8 +52,8 @@ export async function makePlan(list: AwardList, options: PlanOptions): Promise<P
   /** The awards of the ledger whose ids are not in the list, by wallet and campaign. */
   const notInList = new Map<string, LedgerEntry>()
   const problems: ListProblem[] = []
-  const idsOfReport = reportedIds(list)
-  const reported = new Map<string, LedgerEntry>()
+  const lookAlikes = rowsByVisibleId(list)
+  const alike = new Set<Text>()
   let awards = 0
   let firstAt: string | undefined
   let lastAt: string | undefined
@@ -63,7 +63,7 @@ export async function makePlan(list: AwardList, options: PlanOptions): Promise<P
     awards++
     if (firstAt === undefined || at < firstAt) firstAt = at
     if (lastAt === undefined || at > lastAt) lastAt = at
-    if (idsOfReport.has(id)) reported.set(id, entry)
+    for (const text of lookAlikes.get(id) ?? []) alike.add(text)
     const row = list.awards.get(id)
     if (row === undefined) {
       if (verdict !== 'rejected') notInList.set(walletKey(entry), entry)
@@ -77,7 +77,8 @@ export async function makePlan(list: AwardList, options: PlanOptions): Promise<P
     }
   }
 
-  problems.push(...reportProblems(list, reported))
+  // A row that was sent before keeps its id.
+  problems.push(...[...alike].filter(({ row }) => !verdicts.has(row.id)).map(lookAlikeInLedger))
   const rows = [...list.awards.values()]
   const toSend = rows.filter(({ id }) => !done.has(id))
   return {

@@ -3,7 +3,6 @@ import { CsvError, parse } from 'csv-parse/sync'
 import { WALLET_ADDRESS } from '../../shared/wallet-address.ts'
 import { type CommandFailure, usageFailure } from '../failure.ts'
 import { COLUMNS, type Column, type ColumnNames } from './columns.ts'
-import { unescapeFormula } from './spreadsheet.ts'
 
 /**
  * Decodes a CSV file in UTF-8, or in UTF-16 with a byte order mark ("Unicode Text" in Excel).
@@ -37,7 +36,7 @@ export function decodeText(bytes: Uint8Array, name: string): string {
 const CONTROL = /(?![\t\n\r])\p{Cc}|\r(?!\n)/u
 
 export const codePoint = (character: string): string =>
-  `U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`
+  `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
 
 const SAVE_AS = 'save the sheet as "CSV UTF-8"'
 const LINE_FEED = 0x0a
@@ -132,36 +131,19 @@ const MESSAGES: Readonly<Record<string, string>> = {
   CSV_MAX_RECORD_SIZE: `the row is longer than ${MAX_RECORD_CHARACTERS / 1000} kB; check for a missing closing quote`,
 }
 
-/** The columns that a report adds to those of its list. */
-export const RESULT_COLUMNS = [
-  'result_line',
-  'result_pid',
-  'result_id',
-  'result_xp',
-  'result_verdict',
-  'result_reason',
-  'result_at',
-] as const
-
 /** The columns of a list, from its first line. */
 export interface Columns {
   /** The index of each column, from 0. */
   readonly places: Readonly<Partial<Record<Column, number>>>
-  /** The number of all columns. */
-  readonly count: number
-  /** The indices of the list's own columns. In a report, the `result_*` columns are not its own. */
-  readonly own: readonly number[]
-  /** The headings of its own columns. */
+  /** The headings of all columns. */
   readonly headings: readonly string[]
   /** The names of ignored columns. */
   readonly unused: readonly string[]
-  /** Set if the list is a report: the indices of two of its columns. */
-  readonly report?: { readonly id: number; readonly verdict: number }
 }
 
 /** Whether a record has more cells than the list has columns. */
-export const hasTooManyCells = (cells: readonly string[], { count }: Columns): boolean =>
-  cells.slice(count).some((cell) => cell !== '')
+export const hasTooManyCells = (cells: readonly string[], { headings }: Columns): boolean =>
+  cells.slice(headings.length).some((cell) => cell !== '')
 
 /** Returns the headings of a list. */
 export const headingsOf = (names: ColumnNames): string[] => COLUMNS.map((column) => columnName(names[column] ?? column))
@@ -174,11 +156,15 @@ const columnName = (cell: string): string =>
     .trim()
     .toLowerCase()
 
-/** Reads the first line. @throws CommandFailure when a column is missing or is named twice */
-export function readColumns(cells: readonly string[], pid: string | undefined, given: ColumnNames = {}): Columns {
-  const isReport = cells.map(columnName).includes('result_verdict')
-  const headings = isReport ? cells.map(unescapeFormula) : cells
+/** Reads the first line. @throws CommandFailure when a column is missing or is named twice, or it is the line of a report */
+export function readColumns(headings: readonly string[], pid: string | undefined, given: ColumnNames = {}): Columns {
   const names = headings.map(columnName)
+  if (names.includes('result_verdict')) {
+    throw usageFailure(
+      'the file is a report of award, not a list: it has a column result_verdict',
+      'correct the list itself, and run it with the same ledger, which knows what was awarded',
+    )
+  }
   if (names.some((name) => WALLET_ADDRESS.test(name)))
     throw wrongHeader('contains a wallet address instead of column names')
   const places: Partial<Record<Column, number>> = {}
@@ -187,20 +173,11 @@ export function readColumns(cells: readonly string[], pid: string | undefined, g
     if (place !== undefined) places[column] = place
   }
   requireColumns(places, pid, names)
-  const results: readonly string[] = isReport ? RESULT_COLUMNS : []
-  const own = [...names.keys()].filter((index) => !results.includes(names[index] as string))
   // A list with ids needs no reasons.
   const used = Object.entries(places).filter(([column]) => column !== 'reason' || places.id === undefined)
   const usedPlaces = used.map(([, place]) => place)
-  const unused = own.filter((index) => names[index] !== '' && !usedPlaces.includes(index))
-  return {
-    places,
-    count: cells.length,
-    own,
-    headings: own.map((index) => headings[index] as string),
-    unused: unused.map((index) => names[index] as string),
-    ...(isReport && { report: { id: reportPlace('result_id', names), verdict: reportPlace('result_verdict', names) } }),
-  }
+  const unused = names.filter((name, index) => name !== '' && !usedPlaces.includes(index))
+  return { places, headings, unused }
 }
 
 /** Returns the index of a column; `undefined` if it is missing. */
@@ -214,13 +191,6 @@ function placeOf(column: Column, given: string | undefined, names: readonly stri
   }
   if (names.indexOf(name, place + 1) !== -1) throw wrongHeader(`names the column ${JSON.stringify(name)} twice${flag}`)
   return place
-}
-
-function reportPlace(name: (typeof RESULT_COLUMNS)[number], names: readonly string[]): number {
-  const place = names.indexOf(name)
-  if (place !== -1 && names.indexOf(name, place + 1) === -1) return place
-  const problem = place === -1 ? `lacks the column ${name}` : `names the column ${name} twice`
-  throw usageFailure(`the first line is that of a report, but ${problem}`, 'use the report as award wrote it')
 }
 
 /** @throws CommandFailure when a column is missing, or two columns have the same heading */

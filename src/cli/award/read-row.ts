@@ -3,7 +3,8 @@ import { MAX_DIGITS } from '../../shared/decimals.ts'
 import { WALLET_ADDRESS } from '../../shared/wallet-address.ts'
 import { hasTooManyDigits } from '../flags.ts'
 import type { Column, ColumnNames } from './columns.ts'
-import { type Columns, type CsvRecord, codePoint, hasTooManyCells } from './read-csv.ts'
+import { hiddenCharacter, visibleText } from './look-alikes.ts'
+import { type Columns, type CsvRecord, hasTooManyCells } from './read-csv.ts'
 import { spreadsheetMistake } from './spreadsheet.ts'
 
 /** The kinds of mistakes in a list, with the headings under which they are listed. */
@@ -22,7 +23,6 @@ export const RULES = {
   allowed_campaigns: 'not in CAMPAIGN_ALLOWED_CAMPAIGNS',
   id: 'one id for different awards',
   ledger: 'another award in the ledger',
-  report: 'not as the report has it',
 } as const
 
 /** A mistake in a list. */
@@ -39,8 +39,6 @@ export interface ListProblem {
 export interface ListRow extends AwardRow {
   /** Its line in the file, from 1. */
   readonly line: number
-  /** The id and the verdict that a report has for the row; `undefined` if the list is not a report. */
-  readonly reported: { readonly id: string; readonly verdict: string } | undefined
 }
 
 export interface RowRules {
@@ -60,9 +58,9 @@ export function readRow(
   columns: Columns,
   { pid: onlyPid, allowed, maxXp }: RowRules,
 ): { row: ListRow | undefined; problems: readonly ListProblem[] } {
-  const { places, count, report } = columns
+  const { places, headings } = columns
   if (hasTooManyCells(cells, columns)) {
-    const message = `the row has ${cells.length} cells, but the first line has ${count}: put quotes around a cell that contains the delimiter`
+    const message = `the row has ${cells.length} cells, but the first line has ${headings.length}: put quotes around a cell that contains the delimiter`
     return { row: undefined, problems: [{ rule: 'cells', line, message }] }
   }
   const problems: ListProblem[] = []
@@ -80,13 +78,11 @@ export function readRow(
   const xp = read('xp', (cell) => atMost(maxXp, readXp(cell)))
   const pid = read('pid', (cell) => readPid(cell, onlyPid, allowed)) ?? onlyPid
   const id = read('id', readId)
-  const reason = places.id === undefined ? read('reason', readId) : undefined
+  const reason = places.id === undefined ? read('reason', readReason) : undefined
   if (problems.length > 0 || address === undefined || xp === undefined || pid === undefined) {
     return { row: undefined, problems }
   }
-  const reported = report && { id: cells[report.id] ?? '', verdict: cells[report.verdict] ?? '' }
-  const ownId = id ?? rewardId({ pid, address, reason: reason ?? '' })
-  return { row: { line, address, pid, id: ownId, xp, reported }, problems }
+  return { row: { line, address, pid, id: id ?? rewardId({ pid, address, reason: reason ?? '' }), xp }, problems }
 }
 
 function atMost(maxXp: number | undefined, xp: CellResult<number>): CellResult<number> {
@@ -104,7 +100,7 @@ function readPid(
     if (cell === '' || cell === onlyPid) return { value: onlyPid }
     return mistake('pid', cell, `is not ${shown(onlyPid)}, the campaign of --pid`)
   }
-  if (cell === '' || allowed === undefined || allowed.includes(cell)) return readText(cell)
+  if (cell === '' || allowed === undefined || allowed.includes(cell)) return readIdentifier(cell)
   return mistake('allowed_campaigns', cell, 'is not in CAMPAIGN_ALLOWED_CAMPAIGNS')
 }
 
@@ -166,26 +162,22 @@ function readXp(cell: string): CellResult<number> {
   return mistake('xp', cell, 'is not a plain number: write digits, for example 250 or 12.5')
 }
 
-/**
- * Characters that nobody sees, often pasted from a document: with one of them, the same text is another id. The joiners of
- * emoji and of some scripts are allowed.
- */
-const INVISIBLE = /[\u{AD}\u{200B}\u{200E}\u{200F}\u{202A}-\u{202E}\u{2060}-\u{2064}\u{2066}-\u{2069}\u{FEFF}]/u
-
-/** Reads a text: an id, a reason or a campaign. */
-function readText(cell: string): CellResult<string> {
-  // The parser keeps white space in quotes. `rewardId` removes it, which would leave an empty reason.
+/** Reads an id or a campaign. White space and characters that nobody sees would make another id of the same text. */
+function readIdentifier(cell: string): CellResult<string> {
+  // The parser keeps white space in quotes.
   if (cell.trim() === '') return EMPTY
-  if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(cell)) return mistake('text', cell, 'contains a line break or a tab')
-  const [invisible] = INVISIBLE.exec(cell) ?? []
-  if (invisible !== undefined) {
-    return mistake('text', cell, `contains the invisible character ${codePoint(invisible)}`)
-  }
-  return { value: cell }
+  const hidden = hiddenCharacter(cell)
+  if (hidden !== undefined) return mistake('text', cell, `contains ${hidden}`)
+  return cell === cell.trim() ? { value: cell } : mistake('text', cell, 'starts or ends with a space')
 }
 
-/** Reads an id, or a reason, from which the id is derived. */
-function readId(cell: string): CellResult<string> {
-  if (/^\d(?:[.,]\d+)?e\+\d+$/i.test(cell)) return mistake('text', cell, FORMAT_AS_TEXT)
-  return readText(cell)
+const MADE_BY_SPREADSHEET = /^\d(?:[.,]\d+)?e\+\d+$/i
+
+const readId = (cell: string): CellResult<string> =>
+  MADE_BY_SPREADSHEET.test(cell) ? mistake('text', cell, FORMAT_AS_TEXT) : readIdentifier(cell)
+
+/** Reads a reason, from which the id is derived. Hidden characters are a mistake only if another row looks the same. */
+function readReason(cell: string): CellResult<string> {
+  if (visibleText(cell) === '') return EMPTY
+  return MADE_BY_SPREADSHEET.test(cell) ? mistake('text', cell, FORMAT_AS_TEXT) : { value: cell }
 }

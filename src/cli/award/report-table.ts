@@ -1,11 +1,22 @@
-import { type LedgerEntry, rewardId } from 'campaign-client/bulk'
+import type { LedgerEntry } from 'campaign-client/bulk'
 import { stringify } from 'csv-stringify/sync'
 import { isSameAward } from '../../shared/same-award.ts'
 import { withoutReference } from '../failure.ts'
 import type { AwardList, ListRecord } from './list.ts'
-import { hasTooManyCells, RESULT_COLUMNS } from './read-csv.ts'
+import { hasTooManyCells } from './read-csv.ts'
 import type { ListProblem, ListRow } from './read-row.ts'
 import { escapeFormula } from './spreadsheet.ts'
+
+/** The columns that a report adds to those of its list. */
+const RESULT_COLUMNS = [
+  'result_line',
+  'result_pid',
+  'result_id',
+  'result_xp',
+  'result_verdict',
+  'result_reason',
+  'result_at',
+] as const
 
 /** A result of a row: the cells of the `result_*` columns. */
 type Result = Readonly<Record<(typeof RESULT_COLUMNS)[number], string | number>>
@@ -19,32 +30,29 @@ const NOT_SENT = 'not_sent'
 const PART_SIZE = 1_000
 const IDS: ReadonlySet<string> = new Set(['result_id', 'result_pid'])
 
-/**
- * Writes a CSV report: the list's own columns as they were, and the result of each row. `campaign-client award` reads it
- * as a list: see {@link reportProblems}.
- */
+/** Writes a CSV report: the list's own columns as they were, and the result of each row. */
 export function* listReport(
   list: AwardList,
   entries: ReadonlyMap<string, LedgerEntry>,
   problems: readonly ListProblem[],
 ): Generator<string> {
   const { columns, delimiter, records } = list
-  const { own, headings, places } = columns
-  const isId = own.map((index) => index === places.id || index === places.pid)
+  const { headings, places } = columns
+  const isId = (at: number): boolean => at === places.id || at === places.pid
   const mistakes = Map.groupBy(problems, ({ line }) => line)
   yield textOf([[...headings.map((heading) => escapeFormula(heading, true)), ...RESULT_COLUMNS]], delimiter, true)
   let part: (string | number)[][] = []
   for (const record of records) {
     const result = resultOfRecord(record, list, entries, mistakes.get(record.line))
     mistakes.delete(record.line)
-    part.push([...ownCells(record, list).map((cell, at) => escapeFormula(cell, isId[at] === true)), ...cellsOf(result)])
+    part.push([...ownCells(record, list).map((cell, at) => escapeFormula(cell, isId(at))), ...cellsOf(result)])
     if (part.length < PART_SIZE) continue
     yield textOf(part, delimiter)
     part = []
   }
   // The line of a syntax error has no record: the rows after it could not be read.
   for (const line of mistakes.keys()) {
-    if (line !== undefined) part.push([...own.map(() => ''), ...cellsOf(invalid(line, mistakes.get(line) ?? []))])
+    if (line !== undefined) part.push([...headings.map(() => ''), ...cellsOf(invalid(line, mistakes.get(line) ?? []))])
   }
   yield textOf(part, delimiter)
 }
@@ -76,10 +84,10 @@ const textOf = (rows: readonly (readonly (string | number)[])[], delimiter: stri
 
 /** Returns the cells of the list's own columns. */
 function ownCells({ cells }: ListRecord, { columns, delimiter }: AwardList): string[] {
-  const { own } = columns
-  if (!hasTooManyCells(cells, columns)) return own.map((index) => cells[index] ?? '')
+  const { headings } = columns
+  if (!hasTooManyCells(cells, columns)) return headings.map((_, at) => cells[at] ?? '')
   // Nobody knows which cell belongs to which column.
-  return own.map((_, at) => (at === 0 ? cells.join(delimiter) : ''))
+  return headings.map((_, at) => (at === 0 ? cells.join(delimiter) : ''))
 }
 
 function resultOfRecord(
@@ -133,48 +141,3 @@ function invalid(line: number | '', mistakes: readonly ListProblem[], row?: List
     result_reason: reason.join('; '),
   }
 }
-
-/**
- * Compares the rows of a report with the ledger of its run. A spreadsheet may have changed an id. The row would then be
- * another award.
- *
- * @param entries - the ledger's entries for the ids in `result_id`, by id
- */
-export function reportProblems(list: AwardList, entries: ReadonlyMap<string, LedgerEntry>): ListProblem[] {
-  return list.records.flatMap((record) => {
-    const { row, line } = record
-    if (row?.reported === undefined) return []
-    const { id, verdict } = row.reported
-    if (verdict === NOT_SENT || verdict === INVALID) return []
-    const entry = entries.get(id)
-    if (entry === undefined || entry.pid !== row.pid) {
-      const name = `the ledger has no award ${JSON.stringify(id)} (result_id) in campaign ${JSON.stringify(row.pid)}`
-      return [
-        { rule: 'report', line, message: `${name}: a spreadsheet changed the id, or it is the ledger of another run` },
-      ]
-    }
-    if (row.id === id || isCorrection(record, row, entry, list)) return []
-    const changed = `the id of the row is now ${JSON.stringify(row.id)}, but its result_id is ${JSON.stringify(id)}`
-    const advice = 'undo the change; to send a corrected row as a new award, write not_sent in result_verdict'
-    return [{ rule: 'report', line, message: `${changed}: ${advice}` }]
-  })
-}
-
-/**
- * Returns whether a person has corrected the address of a rejected row. Its id is made from the address, so it changed, too.
- * Returns false if the list has a column of ids: a spreadsheet may have changed the id there, but not in `result_id`.
- */
-function isCorrection(
-  { cells }: ListRecord,
-  row: ListRow,
-  { verdict, pid, address, id }: LedgerEntry,
-  { columns: { places } }: AwardList,
-): boolean {
-  if (verdict !== 'rejected' || places.id !== undefined) return false
-  const reason = places.reason === undefined ? '' : (cells[places.reason] ?? '')
-  return row.pid === pid && rewardId({ pid, address, reason }) === id
-}
-
-/** Returns the ids under which the rows of a report must be in the ledger. */
-export const reportedIds = ({ rows }: AwardList): ReadonlySet<string> =>
-  new Set(rows.flatMap(({ reported }) => (reported === undefined ? [] : [reported.id])))

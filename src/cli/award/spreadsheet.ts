@@ -4,16 +4,21 @@ const STARTS_AS_FORMULA = new RegExp(`^${FORMULA}`)
 const ESCAPED_FORMULA = new RegExp(`^'${FORMULA}`)
 const PLAIN_NUMBER = /^[+-]?\d+(?:[.,]\d+)?$/
 
+/** What a spreadsheet may take for the end of a cell, if it splits the file by another separator, and for quotes. */
+const END_OF_CELL = /([,;\t\r\n]"*)/
+
 /**
- * Puts an apostrophe before a cell that a spreadsheet would read as a formula.
+ * Puts an apostrophe before a cell that a spreadsheet would read as a formula, and before each part of the cell that would
+ * be a formula if the spreadsheet splits the file by another separator.
  *
  * @param isId - whether the cell is an id. Ids such as `+1` are escaped, too: a spreadsheet would read a number
  */
-export const escapeFormula = (cell: string, isId: boolean): string =>
-  STARTS_AS_FORMULA.test(cell) && (isId || !PLAIN_NUMBER.test(cell)) ? `'${cell}` : cell
-
-/** Removes the apostrophe of {@link escapeFormula}. */
-export const unescapeFormula = (cell: string): string => (ESCAPED_FORMULA.test(cell) ? cell.slice(1) : cell)
+export function escapeFormula(cell: string, isId: boolean): string {
+  const isFormula = (text: string): boolean => STARTS_AS_FORMULA.test(text) && (isId || !PLAIN_NUMBER.test(text))
+  // The odd parts are the ends of the cells.
+  const parts = cell.split(END_OF_CELL)
+  return parts.map((part, at) => (at % 2 === 0 && isFormula(at === 0 ? cell : part) ? `'${part}` : part)).join('')
+}
 
 /** `#REF!`, `#NAME?`, `#N/A`, `Err:502`, and their translations. */
 const ERROR_VALUE = /^(?:#[¡¿]?\p{Lu}[^\p{Ll}]*[!?]|#N\/A|#N\/D|#NV|Err:\d+)$/u

@@ -314,6 +314,22 @@ describe('a list that was edited', () => {
     expect((await award(['two.csv', '--pid', 'two', '--yes', '--ledger', 'party.csv.ledger'])).code).toBe(0)
   })
 
+  test('must not change a reason to one that looks the same, but rows that were sent keep theirs', async () => {
+    const { file, award, made } = await setUp()
+    file('party.csv', listOf(2))
+    await award(['party.csv', ...SEND])
+    file('party.csv', listOf(2, 'launch\u00a0party'))
+    const refused = await award(['party.csv', ...SEND, '--again'])
+    expect(refused).toMatchObject({ code: 2 })
+    expect(refused.stderr).toMatch(
+      /line 2, column reason: "launch\u00a0party" looks like the reason of an award in the ledger, but has .*U\+00A0/,
+    )
+    const own = ['--ledger', 'own.ledger', '--new']
+    await award(['party.csv', ...SEND, ...own])
+    expect(await award(['party.csv', ...SEND, ...own])).toMatchObject({ code: 0 })
+    expect(made()).toHaveLength(4)
+  })
+
   test('must not change the award of an id in the ledger', async () => {
     const { file, award, made } = await setUp()
     file('list.csv', `address,xp,id\n${wallet(1)},5,a\n${wallet(2)},6,b\n`)

@@ -282,7 +282,7 @@ test('with --pid, a row must not name another campaign', () => {
 
 test('refuses line breaks in ids, and ids and reasons that a spreadsheet turned into numbers', () => {
   expect(read(`address,xp,id\n${wallet(1)},1,"a\nb"\n5.29E+47,1,1.00E+15\n${wallet(1)},1,1E+12\n`)).toMatchObject([
-    { line: 2, column: 'id', message: expect.stringContaining('line break') },
+    { line: 2, column: 'id', message: expect.stringContaining('U+000A') },
     { line: 4, column: 'address', message: expect.stringContaining('format the column as text') },
     { line: 4, column: 'id', message: expect.stringContaining('format the column as text') },
     { line: 5, column: 'id', message: expect.stringContaining('format the column as text') },
@@ -295,19 +295,63 @@ test('refuses line breaks in ids, and ids and reasons that a spreadsheet turned 
   ])
 })
 
-test('refuses invisible characters, which would make another id, but not the joiners of emoji and scripts', () => {
-  const list = (...reasons: string[]) =>
-    read(['address,xp,reason', ...reasons.map((each) => `${wallet(1)},1,${each}`)].join('\n'))
-  expect(list('launch\u200b party', 'a\u202eb')).toEqual([
-    {
-      rule: 'text',
-      line: 2,
-      column: 'reason',
-      message: '"launch\u200b party" contains the invisible character U+200B',
+describe('a text that looks like another one', () => {
+  const HIDDEN = [
+    ['\u00a0', 'white space other than a space: U+00A0'],
+    ['\u202f', 'white space other than a space: U+202F'],
+    ['\u2028', 'white space other than a space: U+2028'],
+    ['\t', 'white space other than a space: U+0009'],
+    ['\u061c', 'the invisible character: U+061C'],
+    ['\u180e', 'the invisible character: U+180E'],
+    ['\u034f', 'the invisible character: U+034F'],
+    ['\u206a', 'the invisible character: U+206A'],
+    ['\u3164', 'the invisible character: U+3164'],
+    ['\u200b', 'the invisible character: U+200B'],
+    ['\u{e0020}', 'the invisible character: U+E0020'],
+  ] as const
+  const listWith = (column: string, ...texts: string[]) =>
+    read([`address,xp,pid,${column}`, ...texts.map((text) => `${wallet(1)},1,demo,"${text}"`)].join('\n'), null)
+
+  test.each(HIDDEN)(
+    'has %j: a mistake in an id and a campaign, and in a reason beside the plain one',
+    (character, words) => {
+      const text = `launch${character}party`
+      const plain = words.startsWith('white') ? 'launch party' : 'launchparty'
+      expect(listWith('id', text)).toMatchObject([{ line: 2, column: 'id', message: expect.stringContaining(words) }])
+      const content = `address,xp,id,pid\n${wallet(1)},1,a,"${text}"`
+      expect(read(content, null)).toMatchObject([{ line: 2, column: 'pid', message: expect.stringContaining(words) }])
+      expect(listWith('reason', plain, text)).toEqual([
+        { rule: 'text', line: 3, column: 'reason', message: expect.stringContaining(`line 2, but has ${words}`) },
+      ])
+      // Alone, as in a text of another language, it is the reason.
+      expect(listWith('reason', text)).toMatchObject([{ xp: 1 }])
+      expect(read(`address,xp,reason\n${wallet(1)},1,${plain}\n${wallet(2)},1,"${text}"`)).toHaveLength(2)
     },
-    expect.objectContaining({ line: 3, message: expect.stringContaining('U+202E') }),
-  ])
-  expect(list('👩\u200d🚀️ party', 'می\u200cخواهم')).toMatchObject([{ xp: 1 }, { xp: 1 }])
+  )
+
+  test('passes if it is a reason with emoji, or in Persian or Japanese', () => {
+    const reasons = ['👩\u200d🚀️ party', '❤\ufe0f', 'می\u200cخواهم', '誕生日\u3000会', 'クイズ 7']
+    expect(listWith('reason', ...reasons)).toHaveLength(reasons.length)
+  })
+
+  test('is the same reason with spaces at its ends or in another Unicode form, and a mistake of an id', () => {
+    const list = listOf(`address,xp,reason\n${wallet(1)},1,caf\u00e9\n${wallet(1)},1,"cafe\u0301 \u00a0"\n`)
+    expect({ problems: list.problems, awards: list.awards.size }).toEqual({ problems: [], awards: 1 })
+    expect(listWith('id', 'caf\u00e9', 'cafe\u0301', 'a ', ' b')).toMatchObject(
+      [
+        { line: 4, column: 'id', message: '"a " starts or ends with a space' },
+        { line: 5, column: 'id', message: '" b" starts or ends with a space' },
+        { line: 3, column: 'id', message: expect.stringContaining('id of line 2, but has another Unicode form') },
+      ].sort((one, other) => one.line - other.line),
+    )
+    expect(listWith('reason', '\u3164')).toMatchObject([{ message: 'the cell is empty' }])
+  })
+
+  test('is a mistake even if two reasons look alike only with compatibility characters', () => {
+    expect(listWith('reason', 'Ｑuiz 1', 'Quiz\u00a01')).toMatchObject([{ line: 3, column: 'reason' }])
+    expect(listWith('reason', 'Ｑuiz 1', 'Quiz 1')).toHaveLength(2)
+    expect(listWith('reason', 'Ｑuiz 1', 'Quiz 1')[0]).toMatchObject({ xp: 1 })
+  })
 })
 
 test('reports a blank cell in quotes with the other mistakes', () => {
