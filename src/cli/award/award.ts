@@ -35,7 +35,6 @@ import { ledgerRefusal, readProgressFormat, type SendFlags, sendAwards } from '.
 export interface AwardFlags extends SendFlags {
   readonly columns?: ColumnNames
   readonly pid?: string
-  readonly ledger?: string
   readonly run: string
   readonly rebind?: string
   readonly dryRun?: boolean

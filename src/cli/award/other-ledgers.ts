@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync, type Stats } from 'node:fs'
-import { copyFile, readdir, rm, stat } from 'node:fs/promises'
+import { access, constants, copyFile, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
@@ -31,6 +31,8 @@ export interface Elsewhere {
   readonly ledgers: readonly SimilarLedger[]
   /** The ledgers that have awards under the ids of the list, and those that were not compared, or not completely. */
   readonly warnings: readonly string[]
+  /** Why the ledgers were not compared. Absent if they were. */
+  readonly notCompared?: string
 }
 
 export const NOTHING_ELSEWHERE: Elsewhere = { wallets: 0, ledgers: [], warnings: [] }
@@ -63,48 +65,67 @@ export async function compareLedgers(
   target: ClientTarget | undefined,
   interrupts: Interrupts,
 ): Promise<Elsewhere> {
-  const candidates = (await findLedgers(ledger)).sort((one, other) => other.changedAt - one.changedAt)
-  if (candidates.length === 0) return NOTHING_ELSEWHERE
+  const own = dirname(ledger)
+  let notCompared = ''
+  try {
+    const candidates = (await findLedgers(ledger)).sort((one, other) => other.changedAt - one.changedAt)
+    if (candidates.length === 0) return NOTHING_ELSEWHERE
+    for (const parent of [tmpdir(), own]) {
+      let folder: string | undefined
+      // A signal between the creation of the folder and the handler would end the process and leave the folder.
+      const cleanUp = interrupts.cleanUpOnSignal(() => folder && rmSync(folder, { recursive: true, force: true }))
+      try {
+        folder = mkdtempSync(join(parent, 'campaign-client-ledgers-'))
+        return await compareCopies(candidates, folder, target, list)
+      } catch (error) {
+        const cause = error instanceof CopyError ? error.cause : error
+        if (!isSystemError(cause)) throw error
+        notCompared = `${parent} cannot be written: ${systemReason(cause)}`
+      } finally {
+        cleanUp()
+      }
+    }
+  } catch (error) {
+    if (!isSystemError(error)) throw error
+    notCompared = `${own} cannot be listed: ${systemReason(error)}`
+  }
+  return { ...NOTHING_ELSEWHERE, notCompared }
+}
+
+/** Compares a list with ledgers. @throws CopyError when a ledger cannot be copied to the folder */
+async function compareCopies(
+  candidates: readonly Candidate[],
+  folder: string,
+  target: ClientTarget | undefined,
+  list: AwardList,
+): Promise<Elsewhere> {
   const wallets = new Set<string>()
   const ledgers: SimilarLedger[] = []
   const warnings: string[] = []
-  let folder: string | undefined
-  // A signal between the creation of the folder and the handler would end the process and leave the folder.
-  const cleanUp = interrupts.cleanUpOnSignal(() => folder && rmSync(folder, { recursive: true, force: true }))
-  try {
+  const awards = new Set([...list.awards.values()].map(awardKey))
+  let bytes = 0
+  for (const candidate of candidates.slice(0, MAX_LEDGERS)) {
+    const name = basename(candidate.path)
+    if (candidate.bytes > MAX_BYTES || bytes + candidate.bytes > MAX_TOTAL_BYTES) {
+      const limit = candidate.bytes > MAX_BYTES ? MAX_BYTES : MAX_TOTAL_BYTES
+      warnings.push(`${name} was not compared: more than ${formatNumber(limit / 1e6)} MB`)
+      continue
+    }
+    bytes += candidate.bytes
     try {
-      folder = mkdtempSync(join(tmpdir(), 'campaign-client-ledgers-'))
+      const found = await findAwards(candidate, folder, target, list, awards)
+      if (candidate.isOpen) warnings.push(`${name} is in use, or its run was killed: compared as far as it is written`)
+      if (found.sameIds > 0) warnings.push(sameIdsWarning(found.sameIds, candidate.path))
+      if (found.wallets.size === 0) continue
+      for (const wallet of found.wallets) wallets.add(wallet)
+      ledgers.push({ ledger: candidate.path, wallets: found.wallets.size, lastAt: found.lastAt })
     } catch (error) {
-      const warning = `no other ledger was compared: ${tmpdir()} cannot be written: ${reasonOf(error)}`
-      return { ...NOTHING_ELSEWHERE, warnings: [warning] }
+      if (error instanceof CopyError) throw error
+      warnings.push(`${name} was not compared: ${reasonOf(error)}`)
     }
-    const awards = new Set([...list.awards.values()].map(awardKey))
-    let bytes = 0
-    for (const candidate of candidates.slice(0, MAX_LEDGERS)) {
-      const name = basename(candidate.path)
-      if (candidate.bytes > MAX_BYTES || bytes + candidate.bytes > MAX_TOTAL_BYTES) {
-        const limit = candidate.bytes > MAX_BYTES ? MAX_BYTES : MAX_TOTAL_BYTES
-        warnings.push(`${name} was not compared: more than ${formatNumber(limit / 1e6)} MB`)
-        continue
-      }
-      bytes += candidate.bytes
-      try {
-        const found = await findAwards(candidate, folder, target, list, awards)
-        if (candidate.isOpen)
-          warnings.push(`${name} is in use, or its run was killed: compared as far as it is written`)
-        if (found.sameIds > 0) warnings.push(sameIdsWarning(found.sameIds, candidate.path))
-        if (found.wallets.size === 0) continue
-        for (const wallet of found.wallets) wallets.add(wallet)
-        ledgers.push({ ledger: candidate.path, wallets: found.wallets.size, lastAt: found.lastAt })
-      } catch (error) {
-        warnings.push(`${name} was not compared: ${reasonOf(error)}`)
-      }
-    }
-    const others = candidates.length - MAX_LEDGERS
-    if (others > 0) warnings.push(`not compared: ${formatCount(others, 'older ledger')} of the folder`)
-  } finally {
-    cleanUp()
   }
+  const others = candidates.length - MAX_LEDGERS
+  if (others > 0) warnings.push(`not compared: ${formatCount(others, 'older ledger')} of the folder`)
   ledgers.sort((one, other) => other.wallets - one.wallets)
   return { wallets: wallets.size, ledgers, warnings }
 }
@@ -116,11 +137,11 @@ function sameIdsWarning(count: number, ledger: string): string {
   return `${awards} in ${basename(ledger)} under the same id, and the service accepts an id once: ${advice}`
 }
 
-/** Finds the regular files `*.ledger` in the folder of a ledger, other than the ledger itself. */
+/** Finds the regular files `*.ledger` in the folder of a ledger, other than the ledger itself. @throws the error of `readdir` */
 async function findLedgers(ledger: string): Promise<Candidate[]> {
   const folder = dirname(ledger)
   const own = await stat(ledger).catch(() => undefined)
-  const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
+  const entries = await readdir(folder, { withFileTypes: true })
   const names = entries.filter((entry) => entry.isFile() && entry.name.endsWith('.ledger')).map(({ name }) => name)
   const candidates: Candidate[] = []
   for (const name of names) {
@@ -146,6 +167,17 @@ function candidateOf(path: string, file: Stats, wal: Stats | undefined): Candida
 
 class ChangedError extends Error {}
 
+/** The copy of a ledger cannot be written. */
+class CopyError extends Error {}
+
+/** Copies a file. @throws CopyError when the copy cannot be written, or the error of the system when the file cannot be read */
+async function copyTo(copy: string, path: string): Promise<void> {
+  await access(path, constants.R_OK)
+  await copyFile(path, copy).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ENOENT' || error.code === 'EIO' ? error : new CopyError('cannot be copied', { cause: error })
+  })
+}
+
 /** Copies a ledger to the folder and looks for similar awards in the copy. */
 async function findAwards(
   candidate: Candidate,
@@ -160,8 +192,8 @@ async function findAwards(
   let lastAt = ''
   let sameIds = 0
   try {
-    await copyFile(path, copy)
-    await copyFile(`${path}-wal`, `${copy}-wal`).catch((error: NodeJS.ErrnoException) => {
+    await copyTo(copy, path)
+    await copyTo(`${copy}-wal`, `${path}-wal`).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error
     })
     const after = candidateOf(path, await stat(path), await stat(`${path}-wal`).catch(() => undefined))

@@ -33,7 +33,10 @@ export interface Plan extends PlanOptions {
   /** The awards of the ledger, even those that are not in the list. */
   readonly recorded: { readonly awards: number; readonly firstAt?: string; readonly lastAt?: string }
   readonly pids: readonly string[]
+  /** Counts each award once. */
   readonly total: Totals
+  /** The rows that are identical to an earlier row, and the XP that they would add to the total. */
+  readonly repeated: { readonly rows: number; readonly xp: number }
   /** The verdicts that the ledger has for awards of the list, by id. */
   readonly verdicts: ReadonlyMap<string, Verdict>
   readonly toSend: Totals
@@ -90,6 +93,7 @@ export async function makePlan(list: AwardList, options: PlanOptions): Promise<P
     recorded: { awards, ...(firstAt !== undefined && { firstAt }), ...(lastAt !== undefined && { lastAt }) },
     pids: [...new Set(rows.map(({ pid }) => pid))],
     total: totalsOf(rows),
+    repeated: repeatedRows(list),
     verdicts,
     toSend: totalsOf(toSend),
     awardedBefore: awardedBefore(toSend, notInList),
@@ -118,6 +122,11 @@ export function recordedTotals({ verdicts, list }: Plan, rows: readonly ListRow[
   const isFirst = (row: ListRow): boolean => list.awards.get(row.id) === row
   const of = (verdict: Verdict) => totalsOf(rows.filter((row) => verdicts.get(row.id) === verdict && isFirst(row)))
   return Object.fromEntries(VERDICTS.map((verdict) => [verdict, of(verdict)])) as Record<Verdict, Totals>
+}
+
+function repeatedRows({ rows, awards }: AwardList): Plan['repeated'] {
+  const { awards: count, xp } = totalsOf(rows.filter((row) => awards.get(row.id) !== row))
+  return { rows: count, xp }
 }
 
 const walletKey = ({ address, pid }: Pick<LedgerEntry, 'address' | 'pid'>): string =>
@@ -165,6 +174,7 @@ export function planFields(plan: Plan): Record<string, unknown> {
     plan: {
       rows: list.rows.length,
       ...total,
+      repeated: plan.repeated,
       campaigns: pids.slice(0, MAX_CAMPAIGNS),
       inLedger: plan.recorded,
       recorded,
@@ -178,7 +188,8 @@ export function planFields(plan: Plan): Record<string, unknown> {
 
 /** Formats a plan in lines of at most 80 columns, unless a name is long. */
 export function planLines(plan: Plan): Part[][] {
-  const { list, sha256, pids, total, ledger, run, baseUrl, toSend, awardedBefore, elsewhere, wrongChecksums } = plan
+  const { list, sha256, pids, total, repeated, ledger, run, baseUrl, toSend } = plan
+  const { awardedBefore, elsewhere, wrongChecksums } = plan
   const lines: Part[][] = [
     [bold(list.name === '-' ? 'standard input' : list.name), baseUrl === undefined ? '' : dim(`  → ${baseUrl}`)],
   ]
@@ -188,8 +199,10 @@ export function planLines(plan: Plan): Part[][] {
   line(pids.length === 1 ? 'campaign' : 'campaigns', formatNames(pids))
   const wallets = ({ wallets, xp }: Totals) => `${formatCount(wallets, 'wallet')}, ${formatXp(xp)}`
   line('list', `${formatCount(list.rows.length, 'row')}, ${wallets(total)}`)
-  const duplicates = list.rows.length - total.awards
-  if (duplicates > 0) line('', `${formatCount(duplicates, 'row')} identical to an earlier row: each award is sent once`)
+  if (repeated.rows > 0) {
+    const rows = formatCount(repeated.rows, 'row')
+    line('', `${rows} identical to an earlier row, not counted: ${formatXp(repeated.xp)}`)
+  }
   const { unused } = list.columns
   if (unused.length > 0) line('', dim(`ignored columns: ${formatNames(unused)}`))
   line('sha256', sha256)
@@ -215,6 +228,7 @@ export function planLines(plan: Plan): Part[][] {
     for (const { line: number, address } of examples) line('', `line ${number}: ${address}`)
     if (wallets > examples.length) line('', '…')
   }
+  if (elsewhere.notCompared !== undefined) warn(`no other ledger was compared: ${elsewhere.notCompared}`)
   for (const warning of elsewhere.warnings) warn(warning)
   if (elsewhere.wallets > 0) {
     warn(`${formatWere(elsewhere.wallets, 'wallet')} awarded the same XP in the last 14 days:`)

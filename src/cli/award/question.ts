@@ -9,6 +9,7 @@ export interface QuestionFlags {
   readonly yes?: boolean
   readonly again?: boolean
   readonly new?: boolean
+  readonly ledger?: string
 }
 
 /** A question that `--yes` does not answer. */
@@ -38,8 +39,19 @@ function questionOf({ toSend, total, awardedBefore, elsewhere }: Plan, flags: Qu
       adviceToCorrect: 'if you edited an id or a reason, undo the edit',
     }
   }
+  if (flags.new) return undefined
+  if (elsewhere.notCompared !== undefined && flags.ledger === undefined) {
+    const text = 'the other ledgers of the folder may have these awards, and were not compared'
+    return {
+      text,
+      prompt: `${text}.\nType "new" to send the list as a payout of its own: `,
+      word: 'new',
+      adviceToSend: 'if this list is a payout of its own, add --new',
+      adviceToCorrect: 'to continue or correct another payout, add --ledger FILE',
+    }
+  }
   // Fewer wallets may be a coincidence.
-  if (flags.new || elsewhere.wallets === 0 || elsewhere.wallets * 2 < total.wallets) return undefined
+  if (elsewhere.wallets === 0 || elsewhere.wallets * 2 < total.wallets) return undefined
   const [first, ...others] = elsewhere.ledgers
   const places = `${first?.ledger}${others.length > 0 ? ` and ${formatCount(others.length, 'other ledger')}` : ''}`
   const wallets = `${formatNumber(elsewhere.wallets)} of ${formatCount(total.wallets, 'wallet')}`

@@ -42,6 +42,9 @@ test('with --json the report is the last line of standard output', async () => {
   file('party.csv', `${listOf(3)}${wallet(1)},1,launch party\n`)
   const ended = await award(['party.csv', ...SEND, '--json'])
   expect(ended.stdout.trimEnd().split('\n')).toHaveLength(1)
+  expect(ended.stderr).toContain(
+    '4 rows, 3 wallets, 6 XP\n            1 row identical to an earlier row, not counted: 1 XP\n',
+  )
   expect(jsonOf(ended)).toMatchObject({
     version: 2,
     rows: 4,
@@ -50,7 +53,15 @@ test('with --json the report is the last line of standard output', async () => {
     complete: true,
     exitCode: 0,
     ledger: 'party.csv.ledger',
-    plan: { rows: 4, awards: 3, wallets: 3, xp: 6, campaigns: ['demo'], toSend: { awards: 3, xp: 6, wallets: 3 } },
+    plan: {
+      rows: 4,
+      awards: 3,
+      wallets: 3,
+      xp: 6,
+      repeated: { rows: 1, xp: 1 },
+      campaigns: ['demo'],
+      toSend: { awards: 3, xp: 6, wallets: 3 },
+    },
   })
 })
 

@@ -1,4 +1,13 @@
-import { copyFileSync, mkdirSync, readdirSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -116,6 +125,20 @@ describe('a new ledger, beside another that has the same awards under other ids,
     expect(await award(['r1 (1).csv', '--pid', 'demo', '--dry-run'])).toMatchObject({ code: 2 })
   })
 
+  test('is compared from copies beside it, if the folder for temporary files cannot be written', async () => {
+    const { award, folder } = await exportedAgain()
+    vi.stubEnv('TMPDIR', join(folder, 'missing'))
+    onTestFinished(() => {
+      vi.unstubAllEnvs()
+    })
+    const before = readdirSync(folder)
+    expect(await award(['r1 (1).csv', ...SEND])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('3 of 3 wallets were awarded the same XP'),
+    })
+    expect(readdirSync(folder)).toEqual(before)
+  })
+
   test('warns of files that it cannot compare, and leaves no copies', async () => {
     const { award, folder } = await exportedAgain()
     writeFileSync(join(folder, 'text.ledger'), 'not a ledger')
@@ -158,20 +181,31 @@ describe('beside several ledgers with the same awards, a new ledger', () => {
 })
 
 describe('a new ledger is not compared', () => {
-  test('without a folder for copies, and the command says so and continues', async () => {
+  test.each([
+    ['is not writable, and no other folder for copies', 0o555, 'cannot be written: permission denied'],
+    ['cannot be listed', 0o333, 'cannot be listed: permission denied'],
+  ])('in a folder that %s: it needs --new or --ledger, in a dry run too', async (_, mode, reason) => {
     const { award, folder, made } = await exportedAgain()
-    const missing = join(folder, 'missing')
-    vi.stubEnv('TMPDIR', missing)
+    vi.stubEnv('TMPDIR', join(folder, 'missing'))
+    chmodSync(folder, mode)
+    // The superuser may write and list any folder.
+    const isRoot = process.geteuid?.() === 0
+    if (isRoot) process.seteuid?.('nobody')
     onTestFinished(() => {
+      if (isRoot) process.seteuid?.(0)
+      chmodSync(folder, 0o755)
       vi.unstubAllEnvs()
     })
-    expect(await award(['r1 (1).csv', ...SEND])).toMatchObject({
-      code: 0,
-      stderr: expect.stringContaining(
-        `warning   no other ledger was compared: ${missing} cannot be written: there is no such file`,
-      ),
-    })
-    expect(made()).toHaveLength(6)
+    const refused = await award(['r1 (1).csv', ...SEND])
+    expect(refused).toMatchObject({ code: 2, stdout: '' })
+    expect(refused.stderr).toMatch(new RegExp(`warning +no other ledger was compared: .* ${reason}\n`))
+    expect(refused.stderr).toContain('may have these awards, and were not compared: nothing was sent')
+    expect(refused.stderr).toContain('add --new; to continue or correct another payout, add --ledger FILE')
+    expect(await award(['r1 (1).csv', '--pid', 'demo', '--dry-run'])).toEqual(refused)
+    for (const flags of [['--new'], ['--ledger', 'r1 (1).csv.ledger']]) {
+      expect(await award(['r1 (1).csv', '--pid', 'demo', '--dry-run', ...flags])).toMatchObject({ code: 0 })
+    }
+    expect(made()).toHaveLength(3)
   })
 
   test('with more than the 200 ledgers that changed last, and the command says how many are left', async () => {
