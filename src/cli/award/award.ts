@@ -21,6 +21,7 @@ import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { CommandFailure, usageFailure } from '../failure.ts'
 import { inputName, outputFailure, readInput } from '../files.ts'
 import { plainLine } from '../output.ts'
+import { askService } from './ask-service.ts'
 import type { ColumnNames } from './columns.ts'
 import { formatNumber, formatXp } from './format.ts'
 import { type AwardList, listFailure, parseList, problemLines, sortedProblems } from './list.ts'
@@ -73,15 +74,17 @@ export async function award(name: string, flags: AwardFlags, context: Context): 
   const recording = fileLedger(ledger, { run, rebind: rebind === undefined ? undefined : { from: rebind } })
   const target = await clientInternals(client)?.target('award', undefined)
   await requireUsable(recording, target)
-  const compare = async (current: Plan): Promise<Plan> =>
-    current.recorded.awards > 0
-      ? current
-      : { ...current, elsewhere: await compareLedgers(list, ledger, target, context.interrupts) }
-  const compared = await compare(plan)
-  if (client === undefined) return showPlan(compared, flags, context)
-  const format = await readProgressFormat(flags.profile, context)
-  if (dryRun) return showPlan(compared, flags, context)
-  return sendAwards({ client, ledger: recording, format, flags, context, compare }, compared)
+  const format = client && (await readProgressFormat(flags.profile, context))
+  const complete = async (current: Plan): Promise<Plan> => ({
+    ...current,
+    ...(current.recorded.awards === 0 && {
+      elsewhere: await compareLedgers(list, ledger, target, context.interrupts),
+    }),
+    ...(client && format && current.toSend.awards > 0 && { asked: await askService(client, current, format.platform) }),
+  })
+  const completed = await complete(plan)
+  if (client === undefined || format === undefined || dryRun) return showPlan(completed, flags, context)
+  return sendAwards({ client, ledger: recording, format, flags, context, complete }, completed)
 }
 
 /** @throws CommandFailure when this Node.js has no node:sqlite, which the ledger needs */

@@ -6,6 +6,7 @@ import { isFinal, isRetryableRejection, isUnknown, VERDICTS } from '../../shared
 import { comparableAddress } from '../../shared/wallet-address.ts'
 import { bold, dim, type Part, yellow } from '../output.ts'
 import { hasWrongChecksum } from './address-checksum.ts'
+import type { Asked } from './ask-service.ts'
 import { formatCount, formatNames, formatNumber, formatWere, formatXp } from './format.ts'
 import { type AwardList, sha256Of, type Totals, totalsOf } from './list.ts'
 import { lookAlikeInLedger, rowsByVisibleId, type Text } from './look-alikes.ts'
@@ -30,6 +31,8 @@ export interface Plan extends PlanOptions {
   readonly problems: readonly ListProblem[]
   /** Similar awards in other ledgers of the folder, if this ledger has no awards. */
   readonly elsewhere: Elsewhere
+  /** `undefined` if the service was not asked: without a base URL and token, or if there is nothing to send. */
+  readonly asked?: Asked
   /** The awards of the ledger, even those that are not in the list. */
   readonly recorded: { readonly awards: number; readonly firstAt?: string; readonly lastAt?: string }
   readonly pids: readonly string[]
@@ -48,7 +51,7 @@ export interface Plan extends PlanOptions {
 
 /** Compares a list with its ledger. */
 export async function makePlan(list: AwardList, options: PlanOptions): Promise<Plan> {
-  const { ledger, retryRejected } = options
+  const { ledger, run, baseUrl, retryRejected } = options
   const verdicts = new Map<string, Verdict>()
   /** The ids of awards that must not be sent again. */
   const done = new Set<string>()
@@ -85,7 +88,10 @@ export async function makePlan(list: AwardList, options: PlanOptions): Promise<P
   const rows = [...list.awards.values()]
   const toSend = rows.filter(({ id }) => !done.has(id))
   return {
-    ...options,
+    ledger,
+    run,
+    baseUrl,
+    retryRejected,
     list,
     sha256: sha256Of(list),
     problems,
@@ -181,6 +187,7 @@ export function planFields(plan: Plan): Record<string, unknown> {
       toSend,
       awardedBefore,
       elsewhere: plan.elsewhere,
+      ...(plan.asked && { asked: plan.asked }),
       wrongChecksums: { wallets: wrongChecksums.wallets, examples: suspects },
     },
   }
@@ -189,7 +196,7 @@ export function planFields(plan: Plan): Record<string, unknown> {
 /** Formats a plan in lines of at most 80 columns, unless a name is long. */
 export function planLines(plan: Plan): Part[][] {
   const { list, sha256, pids, total, repeated, ledger, run, baseUrl, toSend } = plan
-  const { awardedBefore, elsewhere, wrongChecksums } = plan
+  const { awardedBefore, elsewhere, asked, wrongChecksums } = plan
   const lines: Part[][] = [
     [bold(list.name === '-' ? 'standard input' : list.name), baseUrl === undefined ? '' : dim(`  → ${baseUrl}`)],
   ]
@@ -228,6 +235,18 @@ export function planLines(plan: Plan): Part[][] {
     for (const { line: number, address } of examples) line('', `line ${number}: ${address}`)
     if (wallets > examples.length) line('', '…')
   }
+  for (const { pid, status, reason } of asked?.refused ?? []) {
+    warn(`the service refuses campaign ${pid} (${status}): ${reason}`)
+  }
+  if (asked && asked.usedBefore > 0) {
+    const isOne = asked.usedBefore === 1
+    warn(
+      `${formatNumber(asked.usedBefore)} of ${formatCount(asked.wallets, 'wallet')} asked already ` +
+        `${isOne ? 'has its' : 'have their'} award of this list: its reason or ids were used before, and nothing ` +
+        `will be given for ${isOne ? 'it' : 'them'}`,
+    )
+  }
+  if (asked?.stopped !== undefined) line('asked', `the service was not asked further: ${asked.stopped}`)
   if (elsewhere.notCompared !== undefined) warn(`no other ledger was compared: ${elsewhere.notCompared}`)
   for (const warning of elsewhere.warnings) warn(warning)
   if (elsewhere.wallets > 0) {

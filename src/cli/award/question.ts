@@ -1,8 +1,9 @@
 import { shellWord } from '../../shared/text.ts'
 import { EXIT } from '../exit-codes.ts'
-import { CommandFailure } from '../failure.ts'
+import { ADVICE, CommandFailure } from '../failure.ts'
 import { confirm } from '../prompt.ts'
-import { formatCount, formatNumber, formatXp } from './format.ts'
+import type { Asked } from './ask-service.ts'
+import { formatCount, formatNames, formatNumber, formatXp } from './format.ts'
 import { type Plan, planFields } from './plan.ts'
 
 export interface QuestionFlags {
@@ -66,8 +67,20 @@ function questionOf({ toSend, total, awardedBefore, elsewhere }: Plan, flags: Qu
   }
 }
 
+/** Names the campaigns that the service refuses. */
+const refusedCampaigns = (refused: Asked['refused']): string =>
+  `the service refuses ${refused.length === 1 ? 'campaign' : 'campaigns'} ` +
+  formatNames(refused.map(({ pid, status }) => `${JSON.stringify(pid)} (${status})`))
+
 /** Returns why the plan is refused with `--yes`; `undefined` if it is not. */
 export function planRefusal(plan: Plan, flags: QuestionFlags): CommandFailure | undefined {
+  // A 400 may only mean that the query has another name than assumed.
+  const refused = plan.asked?.refused.filter(({ status }) => status !== 400) ?? []
+  if (refused.length > 0) {
+    const code = 'access_denied'
+    const details = { advice: ADVICE[code], result: planFields(plan) }
+    return new CommandFailure(EXIT.refused, code, `${refusedCampaigns(refused)}: nothing was sent`, details)
+  }
   const question = questionOf(plan, flags)
   if (question === undefined) return undefined
   const { text, adviceToSend, adviceToCorrect } = question
@@ -85,12 +98,14 @@ export async function confirmPlan(plan: Plan, flags: QuestionFlags): Promise<voi
   const { toSend } = plan
   if (toSend.awards === 0) return
   const question = questionOf(plan, flags)
+  const refused = plan.asked?.refused ?? []
+  const warning = refused.length > 0 ? `${refusedCampaigns(refused)}.\n` : ''
   const advice = 'check the list with --dry-run, then add --yes'
   if (question === undefined) {
     const amount = `${formatCount(toSend.awards, 'award')}, ${formatXp(toSend.xp)}`
-    await confirm(`Send ${amount}? [y/N] `, /^y(?:es)?$/i, advice)
+    await confirm(`${warning}Send ${amount}? [y/N] `, /^y(?:es)?$/i, advice)
   } else {
     const accepted = new RegExp(`^${question.word}$`, 'i')
-    await confirm(question.prompt, accepted, advice, question.adviceToCorrect)
+    await confirm(`${warning}${question.prompt}`, accepted, advice, question.adviceToCorrect)
   }
 }

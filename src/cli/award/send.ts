@@ -52,8 +52,8 @@ interface Sending {
   readonly format: ProgressFormat
   readonly flags: SendFlags
   readonly context: Context
-  /** Adds the comparison with the other ledgers to a plan. */
-  readonly compare: (plan: Plan) => Promise<Plan>
+  /** Adds what the other ledgers and the service say to a plan. */
+  readonly complete: (plan: Plan) => Promise<Plan>
 }
 
 /** Shows the plan, asks for confirmation, sends the awards and reports the verdicts. */
@@ -96,7 +96,7 @@ export async function sendAwards(sending: Sending, firstPlan: Plan): Promise<Exi
 
 /** Shows a plan until it is confirmed and the ledger is still as the plan has it. Then sends it. */
 async function confirmAndRun(sending: Sending, firstPlan: Plan): Promise<EndedRun> {
-  const { flags, context, compare } = sending
+  const { flags, context, complete } = sending
   const { output, interrupts } = context
   let plan = firstPlan
   for (;;) {
@@ -107,7 +107,7 @@ async function confirmAndRun(sending: Sending, firstPlan: Plan): Promise<EndedRu
     // A signal ends the command at the next question.
     interrupts.stop()
     output.err.line(bold('another run has changed the ledger since this plan was made'), ': nothing was sent')
-    plan = await compare(await makePlan(plan.list, plan))
+    plan = await complete(await makePlan(plan.list, plan))
     if (plan.problems.length > 0) throw listFailure(plan.list.name, plan.problems)
   }
 }

@@ -34,7 +34,7 @@ test('awards each row of a list once, even in a second run', async () => {
   expect(second.code).toBe(0)
   expect(second.stderr).toContain('3 awards made before, 6 XP')
   expect(service.requests).toHaveLength(requests)
-  expect(made()).toEqual([`${wallet(1)} 1`, `${wallet(2)} 2`, `${wallet(3)} 3`])
+  expect(made().sort()).toEqual([`${wallet(1)} 1`, `${wallet(2)} 2`, `${wallet(3)} 3`])
 })
 
 test('with --json the report is the last line of standard output', async () => {
@@ -77,12 +77,12 @@ test('--dry-run needs no service, sends nothing and leaves nothing behind', asyn
 })
 
 test('needs --yes without a terminal', async () => {
-  const { file, award, service } = await setUp()
+  const { file, award, made } = await setUp()
   file('party.csv', listOf(3))
   const { code, stdout, stderr } = await award(['party.csv', ...DEMO])
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toContain('add --yes')
-  expect(service.requests).toEqual([])
+  expect(made()).toEqual([])
 })
 
 test('reads the list from standard input, with --ledger', async () => {
@@ -111,7 +111,7 @@ test.each(['none.csv', 'folder', '/dev/zero'])('%s is refused as a list', async 
 test('the plan counts a wallet of two campaigns once, and uses the singular for a count of 1', async () => {
   const { file, award } = await setUp()
   file('list.csv', ['address,xp,id,pid', `${wallet(1)},0.1,a,one`, `${wallet(1)},0.2,b,two`].join('\n'))
-  const two = await award(['list.csv', '--dry-run'])
+  const two = await award(['list.csv', '--dry-run'], { env: { CAMPAIGN_BASE_URL: '', CAMPAIGN_ACCESS_TOKEN: '' } })
   expect(two.stdout).toContain('  campaigns one, two\n  list      2 rows, 1 wallet, 0.3 XP\n')
   expect(two.stdout).toContain('to send   2 awards, 1 wallet, 0.3 XP')
   file('one.csv', listOf(1))
@@ -187,7 +187,7 @@ test('reads campaigns and ids from the list', async () => {
     ],
   })
   file('list.csv', `ID,Pid,XP,Address,note\na-1,one,5,${wallet(1)},=1+1\na-2,two,6,${wallet(1)},\n`)
-  expect(await award(['list.csv', '--yes'])).toMatchObject({ code: 0 })
+  expect(await award(['list.csv', '--yes', '--concurrency', '1'])).toMatchObject({ code: 0 })
   expect(service.state.awards).toMatchObject([
     { id: 'a-1', pid: 'one', xp: 5 },
     { id: 'a-2', pid: 'two', xp: 6 },
@@ -637,10 +637,12 @@ describe('the summary of a run', () => {
   })
 
   test('a refused campaign causes exit code 3 in every run; rows of other campaigns are awarded', async () => {
-    const { file, award, made } = await setUp()
+    const { file, award, made, service } = await setUp()
     const rows = [1, 2, 3].map((at) => `${wallet(at)},${at},${at},${at === 2 ? 'nobody' : 'demo'}`)
     file('list.csv', ['address,xp,id,pid', ...rows].join('\n'))
     for (const now of ['2 rows awarded', '0 rows awarded']) {
+      // The plan does not know that the campaign is refused: the query may have another name.
+      service.fail({ on: 'getCampaignInfo', kind: 'status', status: 400, times: 2 })
       const { code, stdout, stderr } = await award(['list.csv', '--yes'])
       expect(code).toBe(3)
       expect(stdout).toContain(now)
@@ -657,8 +659,11 @@ describe('the summary of a run', () => {
     file('last.csv', `address,xp,reason\n${wallet(4)},4,launch party\n`)
     await award(['last.csv', ...SEND, '--ledger', 'my.ledger'])
     file('party.csv', listOf(4))
-    service.subscribe(({ kind }) => {
-      if (kind === 'request_answered') service.fail({ on: 'rewardWallet', kind: 'status', status: 401, times: 1 })
+    let isRefusing = false
+    service.subscribe(() => {
+      if (isRefusing || service.state.awards.length < 2) return
+      isRefusing = true
+      service.fail({ on: 'rewardWallet', kind: 'status', status: 401, times: 9 })
     })
     const args = ['party.csv', ...SEND, '--ledger', 'my.ledger', '--concurrency', '1']
     const { code, stdout, stderr } = await award(args)
@@ -669,8 +674,9 @@ describe('the summary of a run', () => {
   })
 
   test('does not name files of the documentation', async () => {
-    const { file, award } = await setUp({ tokens: ['fresh'] })
+    const { file, award, service } = await setUp()
     file('party.csv', listOf(1))
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 401, times: 9 })
     const { code, stdout, stderr } = await award(['party.csv', ...SEND])
     expect(code).toBe(3)
     expect(stdout + stderr).not.toMatch(/docs\/|\.md/)
@@ -686,14 +692,16 @@ describe('the summary of a run', () => {
 
 describe('when the service fails or refuses,', () => {
   test('a refused token stops the run with exit code 3, and a run with a valid token continues', async () => {
-    const { file, award, made, service } = await setUp({ tokens: ['fresh'] })
+    const { file, award, made, service } = await setUp()
     file('party.csv', listOf(30))
-    const stale = await award(['party.csv', ...SEND], { env: { CAMPAIGN_ACCESS_TOKEN: 'stale' } })
+    const refusal = service.fail({ on: 'rewardWallet', kind: 'status', status: 401, times: Infinity })
+    const stale = await award(['party.csv', ...SEND])
     expect(stale.code).toBe(3)
     expect(stale.stderr).toContain('CAMPAIGN_ACCESS_TOKEN')
     expect(stale.stderr).toMatch(/^next: .*, then run: npx campaign-client award party.csv --pid demo --yes$/m)
-    expect(service.requests.length).toBeLessThan(20)
-    expect((await award(['party.csv', ...SEND], { env: { CAMPAIGN_ACCESS_TOKEN: 'fresh' } })).code).toBe(0)
+    expect(service.requests.filter(({ operation }) => operation === 'rewardWallet').length).toBeLessThan(20)
+    refusal.cancel()
+    expect((await award(['party.csv', ...SEND])).code).toBe(0)
     expect(made()).toHaveLength(30)
   })
 
@@ -709,7 +717,8 @@ describe('when the service fails or refuses,', () => {
   })
 
   test('the command to continue can be pasted into a shell', async () => {
-    const { file, folder, award, env, made } = await setUp({ tokens: ['fresh'] })
+    const { file, folder, award, env, made, service } = await setUp()
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 401, times: 9 })
     file("Ada's list $1.csv", listOf(2))
     const args = ["Ada's list $1.csv", ...SEND, '--run', 'first & last']
     const { stderr } = await award(args)
@@ -740,21 +749,13 @@ describe('when the service fails or refuses,', () => {
     const token = file('token', 'stale')
     let answered = 0
     service.subscribe((event) => {
-      if (event.kind !== 'request_answered' || ++answered !== 10) return
+      if (event.kind !== 'request_answered' || ++answered !== 30) return
       writeFileSync(token, 'fresh')
       service.fail({ on: 'rewardWallet', kind: 'status', status: 401, times: 1 })
     })
     const env = { CAMPAIGN_ACCESS_TOKEN: '', CAMPAIGN_ACCESS_TOKEN_FILE: token }
     expect(await award(['party.csv', ...SEND], { env })).toMatchObject({ code: 0 })
     expect(made()).toHaveLength(30)
-  })
-
-  test('a campaign of another organization causes exit code 3', async () => {
-    const { file, award } = await setUp()
-    file('party.csv', listOf(3))
-    const { code, stdout } = await award(['party.csv', '--pid', 'nobody', '--yes'])
-    expect(code).toBe(3)
-    expect(stdout).toContain('3 rows not sent, because the service refused campaign nobody')
   })
 
   test.each([

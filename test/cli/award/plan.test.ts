@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { jsonOf } from '../command.ts'
-import { listOf, setUp, wallet } from './set-up.ts'
+import { freePort } from '../../support/server-process.ts'
+import { type Ended, jsonOf } from '../command.ts'
+import { listOf, type Setting, setUp, wallet } from './set-up.ts'
 
 const DEMO = ['--pid', 'demo']
 const tokenUntil = (at: number): string =>
@@ -80,6 +81,23 @@ describe('a dry run ends as the run with --yes would before it sends:', () => {
     expect(made()).toHaveLength(3)
   })
 
+  test.each<
+    [string, (env: Record<string, string>) => Record<string, string> | Promise<Record<string, string>>, Partial<Ended>]
+  >([
+    ['a wrong URL', async () => ({ CAMPAIGN_BASE_URL: `http://127.0.0.1:${await freePort()}/api/v1` }), { code: 4 }],
+    ['a wrong path', (env) => ({ CAMPAIGN_BASE_URL: `${env.CAMPAIGN_BASE_URL}/none` }), { code: 3 }],
+    ['a token that is refused', () => ({ CAMPAIGN_ACCESS_TOKEN: 'stale' }), { code: 3 }],
+  ])('with %s, after which the same ledger can be used', async (_, change, expected) => {
+    const { file, award, env, made } = await setUp({ tokens: ['any'] })
+    file('party.csv', listOf(3))
+    const wrong = await change(env)
+    const dry = await award(['party.csv', ...DEMO, '--dry-run'], { env: wrong })
+    expect(dry).toMatchObject({ ...expected, stdout: '' })
+    expect(dry).toEqual(await award(['party.csv', ...DEMO, '--yes'], { env: wrong }))
+    expect(await award(['party.csv', ...DEMO, '--yes'])).toMatchObject({ code: 0 })
+    expect(made()).toHaveLength(3)
+  })
+
   test.each(['CAMPAIGN_ACCESS_TOKEN', 'CAMPAIGN_ACCESS_TOKEN_FILE'])('with an expired token in %s', async (name) => {
     const { file, award, service } = await setUp()
     file('party.csv', listOf(1))
@@ -110,5 +128,89 @@ describe('a dry run ends as the run with --yes would before it sends:', () => {
     const dry = await award(['party.csv', ...DEMO, '--dry-run'], { env })
     expect(dry).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(sentence) })
     expect(dry).toEqual(await award(['party.csv', ...DEMO, '--yes'], { env }))
+  })
+})
+
+describe('the plan asks', () => {
+  const askedOf = async (args: readonly string[], { award }: Setting) =>
+    (jsonOf(await award([...args, '--dry-run', '--json'])).plan as { asked?: unknown }).asked
+
+  test('for each campaign and at most 20 wallets, and sends no write', async () => {
+    const setting = await setUp()
+    const { file, service } = setting
+    file('party.csv', listOf(50))
+    expect(await askedOf(['party.csv', ...DEMO], setting)).toEqual({ refused: [], wallets: 20, usedBefore: 0 })
+    const operations = service.requests.map(({ operation }) => operation)
+    expect(operations).toEqual(['getCampaignInfo', ...Array.from({ length: 20 }, () => 'getUserProgress')])
+    // Spread over the list.
+    const asked = service.requests.flatMap(({ query }) => query.account ?? []).map((account) => Number(account))
+    expect([Math.min(...asked), Math.max(...asked)]).toEqual([1, 48])
+  })
+
+  test('nothing about rows of the ledger: a list with nothing to send needs no service', async () => {
+    const setting = await setUp()
+    const { file, award, service } = setting
+    file('party.csv', listOf(2))
+    await award(['party.csv', ...DEMO, '--yes'])
+    const requests = service.requests.length
+    expect(await askedOf(['party.csv', ...DEMO], setting)).toBeUndefined()
+    expect(service.requests).toHaveLength(requests)
+    file('party.csv', listOf(3))
+    expect(await askedOf(['party.csv', ...DEMO], setting)).toEqual({ refused: [], wallets: 1, usedBefore: 0 })
+  })
+
+  test('whether reasons were used before, and warns', async () => {
+    const { file, award } = await setUp()
+    file('november.csv', listOf(2))
+    await award(['november.csv', ...DEMO, '--yes'])
+    file('december.csv', listOf(3))
+    const { code, stdout } = await award(['december.csv', ...DEMO, '--dry-run', '--ledger', 'lost.ledger'])
+    expect(code).toBe(0)
+    expect(stdout).toContain(
+      'warning   2 of 3 wallets asked already have their award of this list: its reason or ids were used before, and ' +
+        'nothing will be given for them\n',
+    )
+  })
+
+  test.each([
+    [400, 0],
+    [403, 3],
+    [404, 3],
+  ])('about a campaign that is refused with %i: --yes ends with %i', async (status, code) => {
+    const { file, award, service, made } = await setUp()
+    file('party.csv', listOf(1))
+    const args = ['party.csv', ...DEMO]
+    for (const flag of ['--dry-run', '--yes']) {
+      service.fail({ on: 'getCampaignInfo', kind: 'status', status, times: 1 })
+      const ended = await award([...args, flag])
+      expect(ended.code).toBe(code)
+      expect(ended.stdout + ended.stderr).toContain(`warning   the service refuses campaign demo (${status}): `)
+    }
+    expect(made()).toHaveLength(code === 0 ? 1 : 0)
+  })
+
+  test.each([
+    [{ on: 'getCampaignInfo', kind: 'status', status: 429, headers: { 'retry-after': '1' } }, 'HTTP 429', 1],
+    [{ on: 'getCampaignInfo', kind: 'status', status: 500 }, 'HTTP 500', 1],
+    [{ on: 'getCampaignInfo', kind: 'garbage' }, 'expected JSON', 1],
+    [{ on: 'getUserProgress', kind: 'reset' }, 'getUserProgress', 2],
+  ] as const)('no further after %o', async (fault, words, reads) => {
+    const { file, award, service } = await setUp()
+    file('party.csv', listOf(3))
+    service.fail({ times: 1, ...fault } as never)
+    const { code, stdout } = await award(['party.csv', ...DEMO, '--dry-run'])
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringContaining('the service was not asked further: '),
+    })
+    expect(stdout).toContain(words)
+    expect(service.requests).toHaveLength(reads)
+  })
+
+  test('the wallets even if the first response is lost, and counts a refused progress as not listed', async () => {
+    const setting = await setUp()
+    setting.file('party.csv', listOf(3))
+    setting.service.fail({ on: 'getCampaignInfo', kind: 'reset', times: 1 })
+    expect(await askedOf(['party.csv', ...DEMO], setting)).toEqual({ refused: [], wallets: 3, usedBefore: 0 })
   })
 })

@@ -1,0 +1,95 @@
+import { ApiError, type CampaignClient } from 'campaign-client'
+import type { AwardRow } from 'campaign-client/bulk'
+import { outcomeOf, statusOf } from '../../bulk/call-outcome.ts'
+import { comparableAddress } from '../../shared/wallet-address.ts'
+import { withoutReference } from '../failure.ts'
+import type { Plan } from './plan.ts'
+
+/** What the service says about a list before it is sent. */
+export interface Asked {
+  /** The campaigns that the service refuses. A 400 may only mean that the query has another name than assumed. */
+  readonly refused: readonly { readonly pid: string; readonly status: number; readonly reason: string }[]
+  /** The number of wallets whose progress was asked for. */
+  readonly wallets: number
+  /** How many of these wallets already have their award of this list, although the ledger does not have it. */
+  readonly usedBefore: number
+  /** Why the asking stopped early. */
+  readonly stopped?: string
+}
+
+const MAX_CAMPAIGNS = 5
+const MAX_WALLETS = 20
+const MAX_MS = 15_000
+const CAMPAIGN_REFUSALS: readonly number[] = [400, 403, 404]
+
+/**
+ * Reads the campaigns of a list, and the progress of some of its wallets. Sends no write.
+ *
+ * @param platform - the platform under which the service lists the awards of a wallet
+ * @throws CampaignError when the token is refused, or there is no response to any read
+ */
+export async function askService(client: CampaignClient, plan: Plan, platform: string): Promise<Asked> {
+  const refused: Asked['refused'][number][] = []
+  let wallets = 0
+  let usedBefore = 0
+  let isReached = false
+  let unreachable: unknown
+  let stopped: string | undefined
+  const endsAt = performance.now() + MAX_MS
+
+  for (const { address, pid } of readsOf(plan)) {
+    const leftMs = Math.floor(endsAt - performance.now())
+    if (leftMs < 1) {
+      stopped = `it took ${MAX_MS / 1_000} s`
+      break
+    }
+    const options = { maxRetries: 0, timeoutMs: leftMs, totalTimeoutMs: leftMs }
+    try {
+      if (address === undefined) await client.getCampaignInfo({ pid }, options)
+      else {
+        const { rewards } = await client.getUserProgress({ account: address, platform, pid }, options)
+        wallets++
+        if (rewards.some(({ id }) => isNewAwardOf(plan, id, { address, pid }))) usedBefore++
+      }
+      isReached = true
+    } catch (error) {
+      const outcome = outcomeOf(error)
+      if (outcome.kind === 'fatal' || outcome.error === undefined) throw error
+      const reason = withoutReference(outcome.error.message)
+      if (outcome.kind === 'unreachable' && !isReached) {
+        unreachable = error
+        continue
+      }
+      isReached = true
+      const isRefused = outcome.kind === 'refused' || outcome.kind === 'campaign_refused'
+      const status = outcome.error instanceof ApiError ? statusOf(outcome.error) : 0
+      if (isRefused && address !== undefined) wallets++
+      else if (CAMPAIGN_REFUSALS.includes(status) && address === undefined) refused.push({ pid, status, reason })
+      else {
+        stopped = reason
+        break
+      }
+    }
+  }
+  if (!isReached && unreachable !== undefined) throw unreachable
+  return { refused, wallets, usedBefore, ...(stopped !== undefined && { stopped }) }
+}
+
+/** Returns the campaigns to ask for, then the wallets. The wallets are spread over the rows without an entry in the ledger. */
+function readsOf({ list, pids, verdicts }: Plan): { readonly pid: string; readonly address?: string }[] {
+  const newAwards = [...list.awards.values()].filter(({ id }) => !verdicts.has(id))
+  const wallets = [...new Map(newAwards.map((row) => [`${comparableAddress(row.address)} ${row.pid}`, row])).values()]
+  const count = Math.min(MAX_WALLETS, wallets.length)
+  const spread = Array.from(
+    { length: count },
+    (_, at) => wallets[Math.floor((at * wallets.length) / count)] as AwardRow,
+  )
+  return [...pids.slice(0, MAX_CAMPAIGNS).map((pid) => ({ pid })), ...spread]
+}
+
+/** Returns whether an id is that of an award of the list for this wallet, and the ledger does not have it. */
+function isNewAwardOf({ list, verdicts }: Plan, id: string, wallet: Pick<AwardRow, 'address' | 'pid'>): boolean {
+  const row = list.awards.get(id)
+  if (row === undefined || verdicts.has(id) || row.pid !== wallet.pid) return false
+  return comparableAddress(row.address) === comparableAddress(wallet.address)
+}
