@@ -32,6 +32,7 @@ import type { ListProblem, RowRules } from './read-row.ts'
 import { checkReportPaths, writeReports } from './report-files.ts'
 import { fileReport, listReport } from './report-table.ts'
 import { ledgerRefusal, readProgressFormat, type SendFlags, sendAwards } from './send.ts'
+import { skipInvalid } from './skip-invalid.ts'
 
 export interface AwardFlags extends SendFlags {
   readonly columns?: ColumnNames
@@ -43,6 +44,7 @@ export interface AwardFlags extends SendFlags {
   readonly maxXp?: number
   readonly maxTotalXp?: number
   readonly retryRejected?: boolean
+  readonly skipInvalid?: boolean
   readonly readOnly?: boolean
 }
 
@@ -55,6 +57,9 @@ export async function award(name: string, flags: AwardFlags, context: Context): 
   const { pid, maxXp, dryRun, run, rebind, retryRejected = false, report = [] } = flags
   requireSqlite()
   if (isReadOnly(env, flags.readOnly) && !dryRun) throw readOnlyFailure('award')
+  if (flags.skipInvalid && flags.yes && !dryRun && flags.expect === undefined) {
+    throw usageFailure('--skip-invalid with --yes needs --expect', 'pass the sha256 of the plan that --dry-run shows')
+  }
   // Without an environment, a dry run checks only the list and the ledger.
   const isOffline = dryRun === true && !hasConnection(env)
   const baseUrl = isOffline ? undefined : baseUrlOf(env)
@@ -66,8 +71,9 @@ export async function award(name: string, flags: AwardFlags, context: Context): 
   await checkReportPaths(report, [...inputs, ledger, `${ledger}-wal`])
 
   const list = await readList(name, { pid, allowed, maxXp, columns: flags.columns }, report)
-  const plan = await makePlan(list, { ledger, run, baseUrl, retryRejected })
-  const problems = sortedProblems([...list.problems, ...plan.problems, ...totalProblems(flags.maxTotalXp, plan)])
+  const wholePlan = await makePlan(list, { ledger, run, baseUrl, retryRejected })
+  const plan = flags.skipInvalid ? await skipInvalid(wholePlan) : wholePlan
+  const problems = sortedProblems([...plan.list.problems, ...plan.problems, ...totalProblems(flags.maxTotalXp, plan)])
   if (problems.length > 0) return refuseList(plan, problems, report)
   requireExpected(flags.expect, plan)
   const client = isOffline ? undefined : await connect(env)
@@ -78,7 +84,7 @@ export async function award(name: string, flags: AwardFlags, context: Context): 
   const complete = async (current: Plan): Promise<Plan> => ({
     ...current,
     ...(current.recorded.awards === 0 && {
-      elsewhere: await compareLedgers(list, ledger, target, context.interrupts),
+      elsewhere: await compareLedgers(plan.list, ledger, target, context.interrupts),
     }),
     ...(client && format && current.toSend.awards > 0 && { asked: await askService(client, current, format.platform) }),
   })

@@ -41,6 +41,7 @@ export function define(command: Command, context: Context): void {
         .default(duration('10m'), '10m')
         .argParser(duration),
     )
+    .option('--skip-invalid', 'leave out the rows with mistakes, and send the others')
     .option('--retry-rejected', 'send rejected awards again')
     .addOption(new RepeatableOption('--report <file>', 'write a report: .json, .csv or .txt', text))
     .option('--profile <file>', 'profile of `check --save`, to find awards with an unknown outcome', text)

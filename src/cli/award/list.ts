@@ -15,6 +15,8 @@ import { roundedIds } from './spreadsheet.ts'
 /** A record of a list, and its row unless the record has a mistake. */
 export interface ListRecord extends CsvRecord {
   readonly row: ListRow | undefined
+  /** The id of the award, even if another cell has a mistake; `undefined` if it cannot be known. */
+  readonly id: string | undefined
 }
 
 /** A list of awards, with the mistakes in it. */
@@ -31,13 +33,14 @@ export interface AwardList {
   readonly awards: ReadonlyMap<string, ListRow>
   /** All mistakes, unsorted. */
   readonly problems: readonly ListProblem[]
+  /** The rows that are left out because of mistakes, and the reasons. */
+  readonly skipped: { readonly rows: number; readonly problems: readonly ListProblem[] }
 }
 
 /** Parses a list and finds all mistakes in it. @throws CommandFailure when it is not a list of awards */
 export function parseList(name: string, bytes: Uint8Array, rules: RowRules): AwardList {
   const records: ListRecord[] = []
   const rows: ListRow[] = []
-  const awards = new Map<string, ListRow>()
   const problems: ListProblem[] = []
   let columns = undefined as Columns | undefined
 
@@ -47,24 +50,22 @@ export function parseList(name: string, bytes: Uint8Array, rules: RowRules): Awa
       columns = readColumns(given.cells, rules.pid, rules.columns)
       return
     }
-    const { row, problems: mistakes } = readRow(given, columns, rules)
+    const { row, id, problems: mistakes } = readRow(given, columns, rules)
     problems.push(...mistakes)
-    records.push({ ...given, row })
-    if (row === undefined) return
-    rows.push(row)
-    const first = awards.get(row.id)
-    if (first === undefined) awards.set(row.id, row)
-    else if (!isSameAward(first, row)) problems.push(contradiction(row, first, columns))
+    records.push({ ...given, row, id })
+    if (row !== undefined) rows.push(row)
   })
   if (columns === undefined) {
     throw usageFailure(
       `${inputName(name)}${syntaxError ? `: ${problemText({ rule: 'csv', ...syntaxError })}` : ' is empty'}`,
     )
   }
+  const awards = awardsById(rows)
+  problems.push(...contradictions(rows, awards, columns))
   problems.push(...roundedIdProblems(records, columns), ...lookAlikesInList({ columns, records }))
   if (syntaxError !== undefined) problems.push({ rule: 'csv', ...syntaxError })
   if (rows.length === 0 && problems.length === 0) throw usageFailure(`${inputName(name)} has no rows`)
-  return { name, columns, delimiter, records, rows, awards, problems }
+  return { name, columns, delimiter, records, rows, awards, problems, skipped: { rows: 0, problems: [] } }
 }
 
 function roundedIdProblems(records: readonly ListRecord[], { places: { id: place } }: Columns): ListProblem[] {
@@ -75,9 +76,23 @@ function roundedIdProblems(records: readonly ListRecord[], { places: { id: place
     .filter((record) => rounded.has(idOf(record)))
     .map((record) => {
       const message = `${JSON.stringify(idOf(record))} was rounded to 15 digits by a spreadsheet: format the column as text`
-      return { rule: 'spreadsheet', line: record.line, column: 'id', message }
+      return { rule: 'rounded', line: record.line, column: 'id', message }
     })
 }
+
+/** Returns the first row of each award. */
+export function awardsById(rows: readonly ListRow[]): ReadonlyMap<string, ListRow> {
+  const awards = new Map<string, ListRow>()
+  for (const row of rows) if (!awards.has(row.id)) awards.set(row.id, row)
+  return awards
+}
+
+/** Finds rows with the id of an earlier row, but another award. */
+const contradictions = (rows: readonly ListRow[], awards: AwardList['awards'], columns: Columns): ListProblem[] =>
+  rows.flatMap((row) => {
+    const first = awards.get(row.id) as ListRow
+    return isSameAward(first, row) ? [] : [contradiction(row, first, columns)]
+  })
 
 function contradiction({ line }: ListRow, first: ListRow, { places }: Columns): ListProblem {
   const same = `line ${first.line} has the same`
@@ -93,17 +108,22 @@ export const sortedProblems = (problems: readonly ListProblem[]): readonly ListP
 /** How many mistakes the JSON has. The others are only counted. */
 const MAX_PROBLEMS = 1_000
 /** How many mistakes the terminal shows. */
-const MAX_SHOWN = 20
+export const MAX_SHOWN = 20
+
+/** The first mistakes, for JSON. */
+export function problemFields(problems: readonly ListProblem[]) {
+  const listed = sortedProblems(problems).slice(0, MAX_PROBLEMS)
+  return { problems: listed, problemsOmitted: problems.length - listed.length }
+}
 
 /** The failure for the mistakes of a list. */
 export function listFailure(name: string, problems: readonly ListProblem[]): CommandFailure {
   const sorted = sortedProblems(problems)
   const count = problems.length
   const message = `${inputName(name)} has ${formatCount(count, 'mistake')}: nothing was sent`
-  const listed = sorted.slice(0, MAX_PROBLEMS)
   const byRule = Object.fromEntries([...groupedByRule(sorted)].map(([rule, { length }]) => [rule, length]))
   return new CommandFailure(EXIT.usage, 'wrong_list', message, {
-    result: { file: name, problems: listed, problemsOmitted: count - listed.length, problemsByRule: byRule },
+    result: { file: name, ...problemFields(sorted), problemsByRule: byRule },
     lines: problemLines(sorted, MAX_SHOWN),
   })
 }

@@ -62,8 +62,10 @@ export function lookAlikesInList(list: ReadList): ListProblem[] {
   const textsAlike = textsOf(list, (text) => keys.has(keyOf(text)))
   const alike = Map.groupBy(textsAlike, keyOf)
   return suspects.flatMap((suspect) => {
-    const other = alike.get(keyOf(suspect))?.find(({ row }) => row.id !== suspect.row.id)
-    return other === undefined ? [] : [lookAlike(suspect, hasIds ? 'id' : 'reason', `line ${other.row.line}`)]
+    const others = (alike.get(keyOf(suspect)) ?? []).filter(({ row }) => row.id !== suspect.row.id)
+    const lines = others.map(({ row }) => row.line)
+    const isAlike = lines.length > 0
+    return isAlike ? [{ ...lookAlike(suspect, hasIds ? 'id' : 'reason', `line ${lines[0]}`), alike: lines }] : []
   })
 }
 

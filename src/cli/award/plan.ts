@@ -8,7 +8,16 @@ import { bold, dim, type Part, yellow } from '../output.ts'
 import { hasWrongChecksum } from './address-checksum.ts'
 import type { Asked } from './ask-service.ts'
 import { formatCount, formatNames, formatNumber, formatWere, formatXp } from './format.ts'
-import { type AwardList, sha256Of, type Totals, totalsOf } from './list.ts'
+import {
+  type AwardList,
+  MAX_SHOWN,
+  problemFields,
+  problemLines,
+  sha256Of,
+  sortedProblems,
+  type Totals,
+  totalsOf,
+} from './list.ts'
 import { lookAlikeInLedger, rowsByVisibleId, type Text } from './look-alikes.ts'
 import { type Elsewhere, NOTHING_ELSEWHERE } from './other-ledgers.ts'
 import type { ListProblem, ListRow } from './read-row.ts'
@@ -181,6 +190,7 @@ export function planFields(plan: Plan): Record<string, unknown> {
       rows: list.rows.length,
       ...total,
       repeated: plan.repeated,
+      skipped: { rows: list.skipped.rows, ...problemFields(list.skipped.problems) },
       campaigns: pids.slice(0, MAX_CAMPAIGNS),
       inLedger: plan.recorded,
       recorded,
@@ -213,6 +223,10 @@ export function planLines(plan: Plan): Part[][] {
   const { unused } = list.columns
   if (unused.length > 0) line('', dim(`ignored columns: ${formatNames(unused)}`))
   line('sha256', sha256)
+  if (list.skipped.rows > 0) {
+    line('skipped', bold(`${formatCount(list.skipped.rows, 'row')} with mistakes`))
+    for (const text of problemLines(sortedProblems(list.skipped.problems), MAX_SHOWN)) line('', text)
+  }
 
   line('ledger', ledger, `  ${ledgerText(plan)}`, dim(`  run ${run}`))
   const recorded = recordedTotals(plan, list.rows)

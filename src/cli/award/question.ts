@@ -67,6 +67,8 @@ function questionOf({ toSend, total, awardedBefore, elsewhere }: Plan, flags: Qu
   }
 }
 
+const skippedText = (rows: number): string => `${formatCount(rows, 'row')} with mistakes`
+
 /** Names the campaigns that the service refuses. */
 const refusedCampaigns = (refused: Asked['refused']): string =>
   `the service refuses ${refused.length === 1 ? 'campaign' : 'campaigns'} ` +
@@ -99,11 +101,15 @@ export async function confirmPlan(plan: Plan, flags: QuestionFlags): Promise<voi
   if (toSend.awards === 0) return
   const question = questionOf(plan, flags)
   const refused = plan.asked?.refused ?? []
-  const warning = refused.length > 0 ? `${refusedCampaigns(refused)}.\n` : ''
+  const { skipped } = plan.list
+  const warning =
+    (refused.length > 0 ? `${refusedCampaigns(refused)}.\n` : '') +
+    (skipped.rows > 0 && question !== undefined ? `${skippedText(skipped.rows)} are skipped.\n` : '')
   const advice = 'check the list with --dry-run, then add --yes'
   if (question === undefined) {
     const amount = `${formatCount(toSend.awards, 'award')}, ${formatXp(toSend.xp)}`
-    await confirm(`${warning}Send ${amount}? [y/N] `, /^y(?:es)?$/i, advice)
+    const others = skipped.rows > 0 ? `, and skip ${skippedText(skipped.rows)}` : ''
+    await confirm(`${warning}Send ${amount}${others}? [y/N] `, /^y(?:es)?$/i, advice)
   } else {
     const accepted = new RegExp(`^${question.word}$`, 'i')
     await confirm(`${warning}${question.prompt}`, accepted, advice, question.adviceToCorrect)

@@ -19,6 +19,7 @@ export const RULES = {
   max_total_xp: 'more XP than --max-total-xp',
   text: 'not a valid text',
   spreadsheet: 'changed by a spreadsheet',
+  rounded: 'rounded by a spreadsheet',
   pid: 'another campaign than --pid',
   allowed_campaigns: 'not in CAMPAIGN_ALLOWED_CAMPAIGNS',
   id: 'one id for different awards',
@@ -33,6 +34,8 @@ export interface ListProblem {
   /** Absent for a mistake in more than one cell. */
   readonly column?: Column
   readonly message: string
+  /** The lines of the rows that look like this one. */
+  readonly alike?: readonly number[]
 }
 
 /** A row without mistakes. */
@@ -57,11 +60,11 @@ export function readRow(
   { cells, line }: CsvRecord,
   columns: Columns,
   { pid: onlyPid, allowed, maxXp }: RowRules,
-): { row: ListRow | undefined; problems: readonly ListProblem[] } {
+): { row: ListRow | undefined; id: string | undefined; problems: readonly ListProblem[] } {
   const { places, headings } = columns
   if (hasTooManyCells(cells, columns)) {
     const message = `the row has ${cells.length} cells, but the first line has ${headings.length}: put quotes around a cell that contains the delimiter`
-    return { row: undefined, problems: [{ rule: 'cells', line, message }] }
+    return { row: undefined, id: undefined, problems: [{ rule: 'cells', line, message }] }
   }
   const problems: ListProblem[] = []
   const read = <Value>(column: Column, parse: (cell: string) => CellResult<Value>): Value | undefined => {
@@ -77,12 +80,11 @@ export function readRow(
   const address = read('address', readAddress)
   const xp = read('xp', (cell) => atMost(maxXp, readXp(cell)))
   const pid = read('pid', (cell) => readPid(cell, onlyPid, allowed)) ?? onlyPid
-  const id = read('id', readId)
   const reason = places.id === undefined ? read('reason', readReason) : undefined
-  if (problems.length > 0 || address === undefined || xp === undefined || pid === undefined) {
-    return { row: undefined, problems }
-  }
-  return { row: { line, address, pid, id: id ?? rewardId({ pid, address, reason: reason ?? '' }), xp }, problems }
+  const isDerivable = address !== undefined && pid !== undefined && reason !== undefined
+  const id = isDerivable ? rewardId({ pid, address, reason }) : read('id', readId)
+  const isRow = problems.length === 0 && address !== undefined && xp !== undefined && pid !== undefined
+  return { row: isRow && id !== undefined ? { line, address, pid, id, xp } : undefined, id, problems }
 }
 
 function atMost(maxXp: number | undefined, xp: CellResult<number>): CellResult<number> {

@@ -39,7 +39,7 @@ export function* listReport(
   const { columns, delimiter, records } = list
   const { headings, places } = columns
   const isId = (at: number): boolean => at === places.id || at === places.pid
-  const mistakes = Map.groupBy(problems, ({ line }) => line)
+  const mistakes = Map.groupBy([...list.skipped.problems, ...problems], ({ line }) => line)
   yield textOf([[...headings.map((heading) => escapeFormula(heading, true)), ...RESULT_COLUMNS]], delimiter, true)
   let part: (string | number)[][] = []
   for (const record of records) {

@@ -98,6 +98,8 @@ export function summaryLines(ended: EndedRun, { platform, isAssumed }: ProgressF
   if (given.awards > byThisRun.awards) addAwards(given, 'of the list made in all')
   if (counts.duplicate > 0) add(counts.duplicate, dim, 'identical to an earlier row: each award is sent once')
 
+  const { skipped } = plan.list
+  if (skipped.rows > 0) add(skipped.rows, red, 'with mistakes: skipped')
   for (const [verdict, text] of Object.entries(NOT_AWARDED) as [keyof typeof NOT_AWARDED, string][]) {
     if (counts[verdict] === 0) continue
     add(counts[verdict], red, text, xp[verdict])
@@ -139,13 +141,16 @@ export function nextStep({ report, plan, stop }: EndedRun, argv: readonly string
   if (problems.some(({ code }) => code === 'other_amount')) {
     return 'compare these rows with the progress of the wallets: an id used for another amount is not sent again'
   }
-  if (counts.rejected === 0) return undefined
+  if (counts.rejected === 0) {
+    const isAnySkipped = plan.list.skipped.rows > 0
+    return isAnySkipped ? 'correct the skipped rows in the list, and run it again with the same ledger' : undefined
+  }
   const why = formatCommandLine(['ledger', plan.ledger, '--verdict', 'rejected', '--explain'])
   return `to see why, run: ${why}; then correct these rows, or send them again unchanged with --retry-rejected`
 }
 
 /** Returns the exit code of a run: the first that applies. */
-export function exitCodeOfRun({ report, stop, hasUnknownOutcome }: EndedRun): ExitCode {
+export function exitCodeOfRun({ report, plan, stop, hasUnknownOutcome }: EndedRun): ExitCode {
   const { counts, halted, fromLedger, complete } = report
   if (stop?.exitCode === EXIT.interrupted) return EXIT.interrupted
   if (hasUnknownOutcome || counts.indeterminate > 0 || counts.unconfirmed > 0) return EXIT.unknownOutcome
@@ -155,5 +160,5 @@ export function exitCodeOfRun({ report, stop, hasUnknownOutcome }: EndedRun): Ex
     const isAnySent = counts.awarded + counts.alreadyAwarded + counts.rejected > fromLedger
     return stop.exitCode === EXIT.usage && isAnySent ? EXIT.incomplete : stop.exitCode
   }
-  return counts.rejected > 0 || !complete ? EXIT.incomplete : EXIT.done
+  return counts.rejected > 0 || plan.list.skipped.rows > 0 || !complete ? EXIT.incomplete : EXIT.done
 }

@@ -1,5 +1,6 @@
 import type { AwardReport } from 'campaign-client/bulk'
 import { expect, test } from 'vitest'
+import type { Plan } from '../../../src/cli/award/plan.ts'
 import { exitCodeOfRun } from '../../../src/cli/award/summary.ts'
 import type { ExitCode } from '../../../src/cli/exit-codes.ts'
 import { CommandFailure } from '../../../src/cli/failure.ts'
@@ -14,6 +15,7 @@ interface Run {
   readonly complete?: boolean
   readonly stop?: ExitCode
   readonly hasUnknownOutcome?: boolean
+  readonly skipped?: number
 }
 
 function exitCode({
@@ -23,15 +25,18 @@ function exitCode({
   complete = true,
   stop,
   hasUnknownOutcome = false,
+  skipped = 0,
 }: Run): number {
   const report = { counts: { ...COUNTS, ...counts }, halted, fromLedger, complete } as unknown as AwardReport
-  const ended = { report, plan: undefined as never, isLedgerLost: false, hasUnknownOutcome }
+  const plan = { list: { skipped: { rows: skipped } } } as Plan
+  const ended = { report, plan, isLedgerLost: false, hasUnknownOutcome }
   return exitCodeOfRun(stop === undefined ? ended : { ...ended, stop: new CommandFailure(stop, 'stop', 'stopped') })
 }
 
 test.each<[number, string, Run]>([
   [0, 'every row is awarded', {}],
   [0, 'every row was awarded in an earlier run', { fromLedger: 2 }],
+  [1, 'a row with a mistake was skipped', { skipped: 1 }],
   [1, 'a row is rejected', { counts: { rejected: 1 } }],
   [130, 'the run is interrupted', { complete: false, stop: 130 }],
   [

@@ -54,7 +54,7 @@ describe('rounded ids', () => {
   const linesOf = (...ids: string[]): unknown[] => {
     const rows = ids.map((id, at) => `${wallet(at + 1)},1,${id}`)
     const { problems } = parse(['address,xp,id', ...rows].join('\n'))
-    return problems.filter(({ rule }) => rule === 'spreadsheet').map(({ line }) => line)
+    return problems.filter(({ rule }) => rule === 'rounded').map(({ line }) => line)
   }
 
   test('are mistakes if two are equal, or if there are three', () => {

@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { CampaignService } from 'campaign-client/testing'
 import { describe, expect, test } from 'vitest'
 import { skipsWithout } from '../../support/skips-without.ts'
 import { hasTerminals } from '../command.ts'
-import { listOf, setUp } from './set-up.ts'
+import { listOf, setUp, wallet } from './set-up.ts'
 
 const PARTY = ['party.csv', '--pid', 'demo']
+const awardsSent = ({ requests }: CampaignService): number =>
+  requests.filter(({ operation }) => operation === 'rewardWallet').length
 const BAR = /[█░]{3,}/
 
 describe.skipIf(skipsWithout('terminals', hasTerminals ? undefined : 'python3 with pty is not installed'))(
@@ -89,6 +92,31 @@ describe.skipIf(skipsWithout('terminals', hasTerminals ? undefined : 'python3 wi
       expect(made()).toHaveLength(3)
     })
 
+    test.each([
+      ['n', 2, 0],
+      ['y', 1, 2],
+    ])('--skip-invalid asks with both counts: after %j, the exit code is %i', async (answer, code, awards) => {
+      const { file, atTerminal, made } = await setUp()
+      file('party.csv', `${listOf(2)}${wallet(3)},x,launch party\n`)
+      const running = await atTerminal([...PARTY, '--skip-invalid'])
+      await running.until('stdout', /Send 2 awards, 3 XP, and skip 1 row with mistakes\? \[y\/N\] /)
+      running.child.stdin?.write(`${answer}\r`)
+      expect(await running.ended).toMatchObject({ code })
+      expect(made()).toHaveLength(awards)
+    })
+
+    test('a campaign that the service refuses is named in the question', async () => {
+      const { file, atTerminal } = await setUp()
+      file('party.csv', listOf(2))
+      const running = await atTerminal(['party.csv', '--pid', 'nobody'])
+      await running.until(
+        'stdout',
+        /the service refuses campaign "nobody" \(404\)\.\r\nSend 2 awards, 3 XP\? \[y\/N\] /,
+      )
+      running.child.stdin?.write('n\r')
+      expect(await running.ended).toMatchObject({ code: 2 })
+    })
+
     test('a list that another ledger has awarded needs the answer "new"', async () => {
       const { file, atTerminal, award, made } = await setUp()
       file('r1.csv', listOf(2))
@@ -111,13 +139,13 @@ describe.skipIf(skipsWithout('terminals', hasTerminals ? undefined : 'python3 wi
     })
 
     test('Ctrl-C at the question ends the command, and nothing is sent', async () => {
-      const { file, atTerminal, service } = await setUp()
+      const { file, atTerminal, made } = await setUp()
       file('party.csv', listOf(3))
       const running = await atTerminal(PARTY)
       await running.until('stdout', /\[y\/N\] /)
       running.child.stdin?.write('\u0003')
       expect(await running.ended).toMatchObject({ code: 130 })
-      expect(service.requests).toEqual([])
+      expect(made()).toEqual([])
     })
 
     test('shows a progress bar, and clears it at the end', async () => {
@@ -179,7 +207,7 @@ describe.skipIf(skipsWithout('terminals', hasTerminals ? undefined : 'python3 wi
         env: { TERM: 'xterm' },
       })
       await running.until('stdout', BAR)
-      await expect.poll(() => service.requests.length).toBeGreaterThan(1)
+      await expect.poll(() => awardsSent(service)).toBeGreaterThan(1)
       running.child.stdin?.write('\u0003')
       await running.until('stdout', /waiting for the awards/)
       running.child.stdin?.write('\u0003')
@@ -211,7 +239,7 @@ test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
     file('party.csv', listOf(60))
     service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 300, times: 60 })
     const running = await startProcess([...PARTY, '--yes', '--json'])
-    while (service.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 10))
+    while (awardsSent(service) === 0) await new Promise((resolve) => setTimeout(resolve, 10))
     running.child.kill(signal)
     const ended = await running.ended
     expect(ended.signal).toBe(signal)
