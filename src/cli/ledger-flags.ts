@@ -1,7 +1,6 @@
 import type { Verdict } from 'campaign-client/bulk'
 import { InvalidArgumentError } from 'commander'
 import { VERDICTS } from '../shared/verdicts.ts'
-import { comparableAddress } from '../shared/wallet-address.ts'
 import type { Command, Context } from './command.ts'
 import { RepeatableOption, text, walletAddress } from './flags.ts'
 import type { LedgerFlags } from './ledger.ts'
@@ -11,11 +10,12 @@ export function define(command: Command, context: Context): void {
   command
     .usage('FILE [options]')
     .description(
-      'Shows what a ledger of awards holds: its target, its run, and the awards and XP by verdict. With --wallet, --id or ' +
-        '--verdict, it also lists these awards. Sends no write.',
+      'Shows what a ledger of awards holds: its target, its run, and the awards and XP by verdict. With --wallet, --pid, ' +
+        '--id or --verdict, it also lists these awards. Sends no write.',
     )
     .argument('<file>', 'ledger of `award` or of `fileLedger`')
-    .option('--wallet <address>', 'list the awards of this wallet', wallet)
+    .option('--wallet <address>', 'list the awards of this wallet', walletAddress)
+    .option('--pid <pid>', 'list the awards of this campaign', text)
     .option('--id <id>', 'list the award with this id', text)
     .addOption(
       new RepeatableOption('--verdict <verdict>', `list the awards with this verdict: ${VERDICTS.join(', ')}`, verdict),
@@ -33,8 +33,6 @@ export function define(command: Command, context: Context): void {
       return showLedger(file, flags, context)
     })
 }
-
-const wallet = (given: string): string => comparableAddress(walletAddress(given))
 
 function verdict(given: string): Verdict {
   const found = VERDICTS.find((name) => name === given)

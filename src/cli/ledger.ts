@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { BadRequestError, type CampaignError } from 'campaign-client'
+import { BadRequestError, type CampaignClient, type CampaignError, type UserProgress } from 'campaign-client'
 import { fileLedger, type LedgerEntry, readLedger, readProgress, type Verdict } from 'campaign-client/bulk'
 import { differentParts, shownClaim } from '../shared/claims.ts'
 import { type ClientTarget, clientInternals } from '../shared/client-internals.ts'
@@ -10,6 +10,7 @@ import { isAwarded, isUnknown, VERDICTS } from '../shared/verdicts.ts'
 import { comparableAddress } from '../shared/wallet-address.ts'
 import { formatCount, formatXp } from './award/format.ts'
 import type { Sum } from './award/list.ts'
+import type { ProgressFormat } from './award/progress-format.ts'
 import { checkReportPaths, writeReports } from './award/report-files.ts'
 import { ledgerReport } from './award/report-table.ts'
 import { readProgressFormat } from './award/send.ts'
@@ -22,6 +23,7 @@ import { bold, dim, green, type Part, plainLine, red } from './output.ts'
 
 export interface LedgerFlags {
   readonly wallet?: string
+  readonly pid?: string
   readonly id?: string
   readonly verdict?: readonly Verdict[]
   readonly explain?: boolean
@@ -32,6 +34,12 @@ export interface LedgerFlags {
 /** What the progress of the wallet shows about an award. */
 type ProgressFinding = AwardFinding | { readonly found: 'no_such_user' } | { readonly error: CampaignError }
 
+/** The progress of a wallet that is not in the ledger. */
+type OtherWallet = { readonly address: string; readonly pid: string } & (
+  | { readonly found: 'user'; readonly total: number; readonly rewards: UserProgress['rewards'] }
+  | Exclude<ProgressFinding, AwardFinding>
+)
+
 interface LedgerContents {
   readonly target: ClientTarget | null
   readonly run: string | null
@@ -39,6 +47,10 @@ interface LedgerContents {
   readonly lastAt: string | null
   readonly totals: Readonly<Record<Verdict, Sum>>
   readonly inDoubt: number
+  /** The campaigns of the ledger. */
+  readonly pids: ReadonlySet<string>
+  /** Whether the ledger has awards of the wallet and the campaign that the flags select. */
+  readonly hasWallet: boolean
   /** The awards that the flags select. */
   readonly entries: readonly LedgerEntry[]
 }
@@ -51,20 +63,22 @@ export async function showLedger(file: string, flags: LedgerFlags, context: Cont
   await checkReportPaths(report, inputs)
   if (!existsSync(file)) throw usageFailure(`there is no ledger "${file}"`)
   const contents = await readContents(file, flags)
-  const findings = explain ? await explainEntries(contents, flags, context) : new Map<LedgerEntry, ProgressFinding>()
+  const { findings, other } = explain ? await explainContents(contents, flags, context) : NOTHING_EXPLAINED
 
   const isFiltered = hasFilter(flags)
-  const { entries, ...summary } = contents
-  const exitCode = exitCodeOfFindings(findings)
+  const { entries, pids: _pids, hasWallet: _hasWallet, ...summary } = contents
+  const exitCode = exitCodeOfFindings([...findings.values(), ...(other ? [other] : [])])
   const fields = {
     ...summary,
     ...((isFiltered || explain) && { rows: entries.map((entry) => rowOf(entry, findings.get(entry))) }),
+    ...(other && !('error' in other) && { progress: other }),
     exitCode,
   }
   const lines = [
     ...summaryLines(file, contents),
     ...(isFiltered || explain ? entries.flatMap((entry) => entryLines(entry, findings.get(entry))) : []),
     ...(isFiltered && entries.length === 0 ? [['no award matches']] : []),
+    ...(other ? otherWalletLines(other) : []),
     ...(explain && !isFiltered && entries.length === 0
       ? [['nothing to explain: no award was refused or is in doubt']]
       : []),
@@ -81,17 +95,20 @@ export async function showLedger(file: string, flags: LedgerFlags, context: Cont
   return exitCode
 }
 
-const hasFilter = ({ wallet, id, verdict }: LedgerFlags): boolean =>
-  wallet !== undefined || id !== undefined || verdict !== undefined
+const hasFilter = ({ wallet, pid, id, verdict }: LedgerFlags): boolean =>
+  [wallet, pid, id, verdict].some((flag) => flag !== undefined)
 
 async function readContents(file: string, flags: LedgerFlags): Promise<LedgerContents> {
-  const { wallet: address, id, verdict: verdicts, explain } = flags
+  const { wallet, pid, id, verdict: verdicts, explain } = flags
+  const address = wallet === undefined ? undefined : comparableAddress(wallet)
   const header = fileLedger(file)[LEDGER].header()
   const totals = Object.fromEntries(VERDICTS.map((name) => [name, { awards: 0, xp: 0 }])) as Record<
     Verdict,
     { awards: number; xp: number }
   >
   const entries: LedgerEntry[] = []
+  const pids = new Set<string>()
+  let hasWallet = false
   let firstAt: string | null = null
   let lastAt: string | null = null
   const isFiltered = hasFilter(flags)
@@ -101,26 +118,67 @@ async function readContents(file: string, flags: LedgerFlags): Promise<LedgerCon
     total.xp = addDecimals(total.xp, entry.xp)
     if (firstAt === null || entry.at < firstAt) firstAt = entry.at
     if (lastAt === null || entry.at > lastAt) lastAt = entry.at
-    const isShown =
+    pids.add(entry.pid)
+    const isOfWallet =
       (address === undefined || comparableAddress(entry.address) === address) &&
+      (pid === undefined || entry.pid === pid)
+    if (isOfWallet) hasWallet = true
+    const isShown =
+      isOfWallet &&
       (id === undefined || entry.id === id) &&
       (verdicts === undefined || verdicts.includes(entry.verdict))
     // Without a filter, --explain is about the awards that were not made.
     if (isShown && (isFiltered || !explain || !isAwarded(entry.verdict))) entries.push(entry)
   }
   const inDoubt = VERDICTS.filter(isUnknown).reduce((sum, verdict) => sum + totals[verdict].awards, 0)
-  return { target: header?.target ?? null, run: header?.run ?? null, firstAt, lastAt, totals, inDoubt, entries }
+  const { target = null, run = null } = header ?? {}
+  return { target, run, firstAt, lastAt, totals, inDoubt, entries, pids, hasWallet }
 }
 
-/** Reads the progress of each wallet that was not awarded. */
-async function explainEntries(
-  { entries, target }: LedgerContents,
-  flags: LedgerFlags,
-  context: Context,
-): Promise<Map<LedgerEntry, ProgressFinding>> {
+interface Explanation {
+  readonly findings: ReadonlyMap<LedgerEntry, ProgressFinding>
+  readonly other: OtherWallet | undefined
+}
+
+const NOTHING_EXPLAINED: Explanation = { findings: new Map(), other: undefined }
+
+/** Reads the progress of each wallet that was not awarded, and that of a selected wallet without an award. */
+async function explainContents(contents: LedgerContents, flags: LedgerFlags, context: Context): Promise<Explanation> {
+  const { pids, hasWallet, target } = contents
+  const { wallet: address, pid = pids.size === 1 ? [...pids][0] : undefined } = flags
+  const isOther = address !== undefined && !hasWallet
+  if (isOther && pid === undefined) {
+    throw usageFailure(`the ledger has awards of ${formatCount(pids.size, 'campaign')}`, 'add --pid')
+  }
   const client = await connect(context.env)
   const format = await readProgressFormat(flags.profile, context)
   requireSameTarget(target, await clientInternals(client)?.target('ledger', undefined))
+  return {
+    findings: await explainEntries(contents, client, format),
+    other: isOther && pid !== undefined ? await readWallet(client, address, pid, format.platform) : undefined,
+  }
+}
+
+/** Reads the progress of a wallet. */
+async function readWallet(
+  client: CampaignClient,
+  address: string,
+  pid: string,
+  platform: string,
+): Promise<OtherWallet> {
+  for await (const { progress, error } of readProgress(client, [{ account: address, platform, pid }])) {
+    if (error) return { address, pid, ...failedFinding(error) }
+    const { total, rewards } = progress
+    return { address, pid, found: 'user', total, rewards }
+  }
+  throw new Error('a reading yields one result')
+}
+
+async function explainEntries(
+  { entries }: LedgerContents,
+  client: CampaignClient,
+  format: ProgressFormat,
+): Promise<Map<LedgerEntry, ProgressFinding>> {
   const users = entries
     .filter(({ verdict }) => !isAwarded(verdict))
     .map((entry) => ({ entry, account: entry.address, platform: format.platform, pid: entry.pid }))
@@ -149,11 +207,11 @@ function requireSameTarget(recorded: ClientTarget | null, current: ClientTarget 
  * Assumed: the service refuses an unknown user with its standard error for 400. A 400 without a code is of a proxy, or has
  * another reason.
  */
-const failedFinding = (error: CampaignError): ProgressFinding =>
+const failedFinding = (error: CampaignError): Exclude<ProgressFinding, AwardFinding> =>
   error instanceof BadRequestError && error.serviceCode !== undefined ? { found: 'no_such_user' } : { error }
 
-function exitCodeOfFindings(findings: ReadonlyMap<LedgerEntry, ProgressFinding>): ExitCode {
-  for (const finding of findings.values()) if ('error' in finding) return exitCodeOf(finding.error.code)
+function exitCodeOfFindings(findings: readonly (ProgressFinding | OtherWallet)[]): ExitCode {
+  for (const finding of findings) if ('error' in finding) return exitCodeOf(finding.error.code)
   return EXIT.done
 }
 
@@ -197,6 +255,21 @@ function entryLines(entry: LedgerEntry, finding: ProgressFinding | undefined): P
   const reason = error === undefined ? '' : withoutReference(error.message)
   const known = [reason, finding === undefined ? '' : findingText(finding)].filter(Boolean)
   return [first, second, ...known.map((text) => [`  ${text}`])]
+}
+
+const MAX_REWARDS_SHOWN = 20
+
+/** Formats the progress of a wallet that is not in the ledger. */
+function otherWalletLines(other: OtherWallet): Part[][] {
+  const first: Part[] = [`${other.address}  `, bold('not in this ledger'), dim(`  ${other.pid}`)]
+  if (!('total' in other)) return [first, [`  ${findingText(other)}`]]
+  const { total, rewards } = other
+  return [
+    first,
+    [`  the progress has ${formatXp(total)} in total, and ${formatCount(rewards.length, 'reward')}`],
+    ...rewards.slice(0, MAX_REWARDS_SHOWN).map(({ id, type, reward }) => [`  ${id}  ${reward} ${type}`]),
+    ...(rewards.length > MAX_REWARDS_SHOWN ? [['  …']] : []),
+  ]
 }
 
 function findingText(finding: ProgressFinding): string {

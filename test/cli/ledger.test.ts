@@ -146,6 +146,37 @@ describe('--explain', () => {
     expect(json).toMatchObject({ rows: [{ id: 'r1', found: 'not_listed' }], exitCode: 0 })
   })
 
+  test('reads the progress of a wallet that the ledger does not have', async () => {
+    const setting = await recorded()
+    const { ledger } = setting
+    const address = `0xAb${wallet(9).slice(4)}`
+    await client(setting).rewardWallet({ address, pid: 'demo', id: 'another', xp: 7 })
+    const args = ['--wallet', address, '--explain']
+    const { code, stdout } = await ledger(args)
+    expect(code).toBe(0)
+    expect(stdout).toContain(
+      `${address}  not in this ledger  demo\n  the progress has 7 XP in total, and 1 reward\n  another  7 xp\n`,
+    )
+    expect(jsonOf(await ledger([...args, '--json']))).toMatchObject({
+      rows: [],
+      progress: { address, pid: 'demo', found: 'user', total: 7, rewards: [{ id: 'another', type: 'xp' }] },
+    })
+    const unknown = await ledger(['--wallet', wallet(8), '--explain', '--pid', 'demo'])
+    expect(unknown).toMatchObject({ code: 0, stdout: expect.stringContaining('no such user in this campaign') })
+    // A wallet of the ledger is explained by its rows.
+    expect(jsonOf(await ledger(['--wallet', wallet(1), '--explain', '--json']))).not.toHaveProperty('progress')
+  })
+
+  test('needs --pid for such a wallet if the ledger has several campaigns', async () => {
+    const { award, file, folder, env } = await setUp({ campaigns: ['one', 'two'].map((id) => ({ id, name: id })) })
+    file('list.csv', `address,xp,id,pid\n${wallet(1)},1,a,one\n${wallet(2)},2,b,two\n`)
+    await award(['list.csv', '--yes'])
+    const ledger = (...args: string[]) =>
+      run(['ledger', 'list.csv.ledger', '--explain', '--wallet', wallet(9), ...args], { cwd: folder, env })
+    expect(await ledger()).toMatchObject({ code: 2, stderr: expect.stringContaining('add --pid') })
+    expect(await ledger('--pid', 'two')).toMatchObject({ code: 0 })
+  })
+
   test.each([
     [{ CAMPAIGN_BASE_URL: 'http://127.0.0.1:9/api/v1' }, 2, 'the ledger has the base URL'],
     [{ CAMPAIGN_ACCESS_TOKEN: '' }, 2, 'CAMPAIGN_ACCESS_TOKEN is not set'],
