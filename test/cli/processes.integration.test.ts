@@ -54,7 +54,7 @@ test('a full disk: exit code 2 if nothing was sent, and 5 if the ledger has an u
   file('party.csv', listOf(20))
   expect(await awardProcess(['party.csv', ...SEND, '--ledger', 'other'], onFullDisk(0))).toMatchObject({ code: 2 })
   service.fail({ on: 'rewardWallet', kind: 'applied_then_reset', times: 1 })
-  service.fail({ on: 'getUserProgress', kind: 'status', status: 400, times: 9 })
+  service.fail({ on: 'getUserProgress', kind: 'status', status: 400, times: 99 })
   expect(await award(['party.csv', ...SEND])).toMatchObject({ code: 5 })
   for (const kilobytes of [0, 4]) {
     const { code, stdout, stderr } = await awardProcess(['party.csv', ...SEND], onFullDisk(kilobytes))

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { type LedgerEntry, readLedger, type Verdict } from 'campaign-client/bulk'
+import { isUsedBefore } from '../../bulk/report.ts'
 import { addDecimals } from '../../shared/decimals.ts'
 import { isSameAward } from '../../shared/same-award.ts'
 import { isFinal, isRetryableRejection, isUnknown, VERDICTS } from '../../shared/verdicts.ts'
@@ -51,6 +52,8 @@ export interface Plan extends PlanOptions {
   readonly repeated: { readonly rows: number; readonly xp: number }
   /** The verdicts that the ledger has for awards of the list, by id. */
   readonly verdicts: ReadonlyMap<string, Verdict>
+  /** The ids of the list that were used before this ledger: no attempt of it explains why the service refused them. */
+  readonly usedBefore: ReadonlySet<string>
   readonly toSend: Totals
   /** Wallets with an earlier award in the same campaign, under an id that is not in the list. */
   readonly awardedBefore: { readonly wallets: number; readonly examples: readonly LedgerEntry[] }
@@ -62,6 +65,7 @@ export interface Plan extends PlanOptions {
 export async function makePlan(list: AwardList, options: PlanOptions): Promise<Plan> {
   const { ledger, run, baseUrl, retryRejected } = options
   const verdicts = new Map<string, Verdict>()
+  const usedBefore = new Set<string>()
   /** The ids of awards that must not be sent again. */
   const done = new Set<string>()
   /** The awards of the ledger whose ids are not in the list, by wallet and campaign. */
@@ -87,6 +91,7 @@ export async function makePlan(list: AwardList, options: PlanOptions): Promise<P
       problems.push({ rule: 'ledger', line: row.line, message })
     } else {
       verdicts.set(id, verdict)
+      if (isUsedBefore({ verdict, failure: error })) usedBefore.add(id)
       const isRetried = retryRejected && isRetryableRejection(verdict, error)
       if (isFinal(verdict) && !isRetried) done.add(id)
     }
@@ -110,6 +115,7 @@ export async function makePlan(list: AwardList, options: PlanOptions): Promise<P
     total: totalsOf(rows),
     repeated: repeatedRows(list),
     verdicts,
+    usedBefore,
     toSend: totalsOf(toSend),
     awardedBefore: awardedBefore(toSend, notInList),
     wrongChecksums: wrongChecksums(toSend),
@@ -131,12 +137,15 @@ export async function* entriesOf(ledger: string): AsyncGenerator<LedgerEntry> {
 /** Returns whether an award of the list has an unknown outcome in the ledger. */
 export const hasUnknownOutcome = ({ verdicts }: Plan): boolean => [...verdicts.values()].some(isUnknown)
 
-/** Counts the awards of some rows by their verdict in the ledger. */
-export function recordedTotals({ verdicts, list }: Plan, rows: readonly ListRow[]): Readonly<Record<Verdict, Totals>> {
+const RECORDED = [...VERDICTS, 'usedBefore'] as const
+
+/** Counts the awards of some rows by their verdict in the ledger. Ids that were used before are counted apart. */
+export function recordedTotals({ verdicts, usedBefore, list }: Plan, rows: readonly ListRow[]) {
   // Repeated rows are one award: count the first row.
-  const isFirst = (row: ListRow): boolean => list.awards.get(row.id) === row
-  const of = (verdict: Verdict) => totalsOf(rows.filter((row) => verdicts.get(row.id) === verdict && isFirst(row)))
-  return Object.fromEntries(VERDICTS.map((verdict) => [verdict, of(verdict)])) as Record<Verdict, Totals>
+  const firsts = rows.filter((row) => list.awards.get(row.id) === row)
+  const groups = Map.groupBy(firsts, ({ id }) => (usedBefore.has(id) ? 'usedBefore' : verdicts.get(id)))
+  const totals = RECORDED.map((name) => [name, totalsOf(groups.get(name) ?? [])])
+  return Object.fromEntries(totals) as Readonly<Record<(typeof RECORDED)[number], Totals>>
 }
 
 function repeatedRows({ rows, awards }: AwardList): Plan['repeated'] {
@@ -237,6 +246,7 @@ export function planLines(plan: Plan): Part[][] {
   }
   const { awarded, alreadyAwarded, rejected, unconfirmed, indeterminate } = recorded
   recordedLine(awarded.awards + alreadyAwarded.awards, addDecimals(awarded.xp, alreadyAwarded.xp), 'made before')
+  recordedLine(recorded.usedBefore.awards, recorded.usedBefore.xp, 'not given: the id was used before')
   recordedLine(rejected.awards, rejected.xp, 'rejected before', '--retry-rejected sends rejected awards again')
   recordedLine(unconfirmed.awards, unconfirmed.xp, 'possibly made before')
   recordedLine(indeterminate.awards, indeterminate.xp, 'with an unknown outcome', 'sent again under the same id')

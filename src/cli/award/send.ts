@@ -66,10 +66,11 @@ export async function sendAwards(sending: Sending, firstPlan: Plan): Promise<Exi
   const lines = summaryLines(ended, format)
   const exitCode = exitCodeOfRun(ended)
   const error = stop && { code: stop.code, message: stop.message, exitCode }
-  const given = givenOf(ended)
+  const { given, usedBefore } = givenOf(ended)
   const fields = {
     ...reportFields(report, plan),
     given,
+    usedBefore,
     ...planFields(plan),
     ...(error && { error }),
     ...(next && { next }),

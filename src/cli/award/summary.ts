@@ -3,7 +3,7 @@ import { addDecimals } from '../../shared/decimals.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { ADVICE, type CommandFailure, withoutReference } from '../failure.ts'
 import { bold, dim, green, type Part, red } from '../output.ts'
-import { formatCommandLine, formatCount, formatDuration, formatNumber, formatXp } from './format.ts'
+import { formatCommandLine, formatCount, formatDuration, formatNumber, formatWere, formatXp } from './format.ts'
 import type { Sum } from './list.ts'
 import { type Plan, recordedTotals } from './plan.ts'
 import type { ProgressFormat } from './progress-format.ts'
@@ -44,30 +44,28 @@ export interface Given extends Sum {
   readonly afterLostResponse: Sum
 }
 
-/** Counts the awards of a list that were made, by this run and by earlier runs. */
-export function givenOf({ report: { rows, counts, xp }, plan }: EndedRun): Given {
+/** Counts the awards of a list that were made, by this run and by earlier runs, and the ids that were used before them. */
+export function givenOf({ report, plan }: EndedRun): { given: Given; usedBefore: Sum } {
+  const { rows, counts, xp } = report
   const earlier = recordedTotals(plan, plan.list.rows)
   // A stopped run has not read all rows.
   const earlierAmongRead = recordedTotals(plan, plan.list.rows.slice(0, rows))
-  const inThisRun = (verdict: 'awarded' | 'alreadyAwarded'): Sum => ({
-    awards: counts[verdict] - earlierAmongRead[verdict].awards,
-    xp: addDecimals(xp[verdict], -earlierAmongRead[verdict].xp),
-  })
-  const byThisRun = inThisRun('awarded')
-  const afterLostResponse = inThisRun('alreadyAwarded')
+  const inReport = (verdict: 'awarded' | 'alreadyAwarded'): Sum => ({ awards: counts[verdict], xp: xp[verdict] })
+  const byThisRun = difference(inReport('awarded'), earlierAmongRead.awarded)
+  const confirmed = difference(inReport('alreadyAwarded'), report.usedBefore)
+  const afterLostResponse = difference(confirmed, earlierAmongRead.alreadyAwarded)
   const byEarlierRuns = addSums(earlier.awarded, earlier.alreadyAwarded)
-  return {
-    ...addSums(addSums(byThisRun, byEarlierRuns), afterLostResponse),
-    byThisRun,
-    byEarlierRuns,
-    afterLostResponse,
-  }
+  const given = addSums(addSums(byThisRun, byEarlierRuns), afterLostResponse)
+  const usedBefore = difference(addSums(report.usedBefore, earlier.usedBefore), earlierAmongRead.usedBefore)
+  return { given: { ...given, byThisRun, byEarlierRuns, afterLostResponse }, usedBefore }
 }
 
 const addSums = (one: Sum, other: Sum): Sum => ({
   awards: one.awards + other.awards,
   xp: addDecimals(one.xp, other.xp),
 })
+
+const difference = (one: Sum, { awards, xp }: Sum): Sum => addSums(one, { awards: -awards, xp: -xp })
 
 const MAX_PROBLEMS_SHOWN = 20
 
@@ -88,7 +86,8 @@ export function summaryLines(ended: EndedRun, { platform, isAssumed }: ProgressF
     if (awards > 0) addLine(formatCount(awards, 'award'), green, text, amount)
   }
 
-  const { byThisRun, byEarlierRuns, afterLostResponse, ...given } = givenOf(ended)
+  const { given: sums, usedBefore } = givenOf(ended)
+  const { byThisRun, byEarlierRuns, afterLostResponse, ...given } = sums
   const took = formatDuration(Date.parse(finishedAt) - Date.parse(startedAt))
   add(byThisRun.awards, byThisRun.awards > 0 ? green : bold, 'awarded', byThisRun.xp, took)
   const source = `(platform ${platform}${isAssumed ? ', format assumed' : ''})`
@@ -98,6 +97,7 @@ export function summaryLines(ended: EndedRun, { platform, isAssumed }: ProgressF
   if (given.awards > byThisRun.awards) addAwards(given, 'of the list made in all')
   if (counts.duplicate > 0) add(counts.duplicate, dim, 'identical to an earlier row: each award is sent once')
 
+  if (usedBefore.awards > 0) add(usedBefore.awards, red, 'not awarded: the id was used before', usedBefore.xp)
   const { skipped } = plan.list
   if (skipped.rows > 0) add(skipped.rows, red, 'with mistakes: skipped')
   for (const [verdict, text] of Object.entries(NOT_AWARDED) as [keyof typeof NOT_AWARDED, string][]) {
@@ -122,6 +122,11 @@ export function summaryLines(ended: EndedRun, { platform, isAssumed }: ProgressF
   const notSent = rows.length - withVerdict - halted.reduce((sum, { rows: count }) => sum + count, 0)
   if (notSent > 0) add(notSent, bold, `not sent${stop ? `, because the run stopped: ${stop.message}` : ''}`)
   else if (stop) lines.push([bold('stopped'), `: ${stop.message}`])
+  if (usedBefore.awards > 0) {
+    const ids = usedBefore.awards === 1 ? 'it' : 'them'
+    const reason = 'used before, and no attempt of this ledger explains it: this run gave nothing for'
+    lines.push([`${formatWere(usedBefore.awards, 'id')} ${reason} ${ids}`])
+  }
   return lines
 }
 
@@ -151,7 +156,7 @@ export function nextStep({ report, plan, stop }: EndedRun, argv: readonly string
 
 /** Returns the exit code of a run: the first that applies. */
 export function exitCodeOfRun({ report, plan, stop, hasUnknownOutcome }: EndedRun): ExitCode {
-  const { counts, halted, fromLedger, complete } = report
+  const { counts, halted, fromLedger, complete, usedBefore } = report
   if (stop?.exitCode === EXIT.interrupted) return EXIT.interrupted
   if (hasUnknownOutcome || counts.indeterminate > 0 || counts.unconfirmed > 0) return EXIT.unknownOutcome
   if (stop?.exitCode === EXIT.refused || halted.length > 0) return EXIT.refused
@@ -160,5 +165,6 @@ export function exitCodeOfRun({ report, plan, stop, hasUnknownOutcome }: EndedRu
     const isAnySent = counts.awarded + counts.alreadyAwarded + counts.rejected > fromLedger
     return stop.exitCode === EXIT.usage && isAnySent ? EXIT.incomplete : stop.exitCode
   }
-  return counts.rejected > 0 || plan.list.skipped.rows > 0 || !complete ? EXIT.incomplete : EXIT.done
+  const isAnyMissing = counts.rejected + usedBefore.awards + plan.list.skipped.rows > 0
+  return isAnyMissing || !complete ? EXIT.incomplete : EXIT.done
 }

@@ -16,6 +16,7 @@ interface Run {
   readonly stop?: ExitCode
   readonly hasUnknownOutcome?: boolean
   readonly skipped?: number
+  readonly usedBefore?: number
 }
 
 function exitCode({
@@ -26,8 +27,15 @@ function exitCode({
   stop,
   hasUnknownOutcome = false,
   skipped = 0,
+  usedBefore = 0,
 }: Run): number {
-  const report = { counts: { ...COUNTS, ...counts }, halted, fromLedger, complete } as unknown as AwardReport
+  const report = {
+    counts: { ...COUNTS, ...counts },
+    halted,
+    fromLedger,
+    complete,
+    usedBefore: { awards: usedBefore },
+  } as unknown as AwardReport
   const plan = { list: { skipped: { rows: skipped } } } as Plan
   const ended = { report, plan, isLedgerLost: false, hasUnknownOutcome }
   return exitCodeOfRun(stop === undefined ? ended : { ...ended, stop: new CommandFailure(stop, 'stop', 'stopped') })
@@ -37,6 +45,7 @@ test.each<[number, string, Run]>([
   [0, 'every row is awarded', {}],
   [0, 'every row was awarded in an earlier run', { fromLedger: 2 }],
   [1, 'a row with a mistake was skipped', { skipped: 1 }],
+  [1, 'an id was used before', { counts: { alreadyAwarded: 1 }, usedBefore: 1 }],
   [1, 'a row is rejected', { counts: { rejected: 1 } }],
   [130, 'the run is interrupted', { complete: false, stop: 130 }],
   [

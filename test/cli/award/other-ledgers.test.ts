@@ -3,6 +3,8 @@ import {
   copyFileSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
+  rmSync,
   symlinkSync,
   truncateSync,
   utimesSync,
@@ -91,7 +93,7 @@ describe('a new ledger, beside another that has the same awards under other ids,
     const { award, file } = await exportedAgain()
     file('november.csv', listOf(4))
     const { code, stderr } = await award(['november.csv', '--pid', 'demo', '--yes'])
-    expect(code).toBe(0)
+    expect(code).toBe(1)
     expect(stderr).toContain(
       'warning   3 awards of the list are in r1.csv.ledger under the same id, and the service accepts an id once: to ' +
         'continue that run, add --ledger r1.csv.ledger; for a new payout, use other reasons or ids',
@@ -247,6 +249,35 @@ test('a ledger in use is compared from a copy, with a warning, and its run is no
   await clock.advance(1_000)
   expect(await running.ended).toMatchObject({ code: 0 })
   expect(made().sort()).toEqual([1, 2, 3].map((number) => `${wallet(number)} ${number}`))
+})
+
+test('given leaves out the ids that were used before: by another list, or a lost ledger', async () => {
+  const { file, award, folder, made } = await setUp()
+  file('november.csv', listOf(2))
+  await award(['november.csv', ...SEND])
+  rmSync(join(folder, 'november.csv.ledger'))
+  file('december.csv', listOf(3))
+  const args = ['december.csv', ...SEND, '--report', 'r.txt']
+  for (const [byThisRun, byEarlierRuns] of [
+    [3, 0],
+    [0, 3],
+  ]) {
+    expect(jsonOf(await award([...args, '--json']))).toMatchObject({
+      exitCode: 1,
+      complete: true,
+      counts: { awarded: 1, alreadyAwarded: 2 },
+      given: { awards: 1, xp: 3, byThisRun: { xp: byThisRun }, byEarlierRuns: { xp: byEarlierRuns } },
+      usedBefore: { awards: 2, xp: 3 },
+    })
+  }
+  const { code, stdout } = await award(args)
+  expect(code).toBe(1)
+  expect(stdout).not.toContain('lost response')
+  expect(stdout).toMatch(
+    /\n2 ids were used before, and no attempt of this ledger explains it: this run gave nothing for them\n$/,
+  )
+  expect(readFileSync(join(folder, 'r.txt'), 'utf8').trimEnd().split('\n').at(-1)).toContain('2 ids were used before')
+  expect(made()).toHaveLength(3)
 })
 
 test('given counts the awards of this run, of earlier runs and after a lost response', async () => {
