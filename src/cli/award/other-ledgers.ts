@@ -65,12 +65,11 @@ export async function compareLedgers(
   target: ClientTarget | undefined,
   interrupts: Interrupts,
 ): Promise<Elsewhere> {
-  const own = dirname(ledger)
   let notCompared = ''
   try {
     const candidates = (await findLedgers(ledger)).sort((one, other) => other.changedAt - one.changedAt)
     if (candidates.length === 0) return NOTHING_ELSEWHERE
-    for (const parent of [tmpdir(), own]) {
+    for (const parent of [tmpdir(), dirname(ledger)]) {
       let folder: string | undefined
       // A signal between the creation of the folder and the handler would end the process and leave the folder.
       const cleanUp = interrupts.cleanUpOnSignal(() => folder && rmSync(folder, { recursive: true, force: true }))
@@ -80,14 +79,14 @@ export async function compareLedgers(
       } catch (error) {
         const cause = error instanceof CopyError ? error.cause : error
         if (!isSystemError(cause)) throw error
-        notCompared = `${parent} cannot be written: ${systemReason(cause)}`
+        notCompared = `neither ${tmpdir()} nor the folder of the ledger can be written: ${systemReason(cause)}`
       } finally {
         cleanUp()
       }
     }
   } catch (error) {
     if (!isSystemError(error)) throw error
-    notCompared = `${own} cannot be listed: ${systemReason(error)}`
+    notCompared = `the folder of the ledger cannot be listed: ${systemReason(error)}`
   }
   return { ...NOTHING_ELSEWHERE, notCompared }
 }

@@ -184,8 +184,12 @@ describe('beside several ledgers with the same awards, a new ledger', () => {
 
 describe('a new ledger is not compared', () => {
   test.each([
-    ['is not writable, and no other folder for copies', 0o555, 'cannot be written: permission denied'],
-    ['cannot be listed', 0o333, 'cannot be listed: permission denied'],
+    [
+      'is not writable, and no other folder for copies',
+      0o555,
+      'nor the folder of the ledger can be written: permission denied',
+    ],
+    ['cannot be listed', 0o333, 'the folder of the ledger cannot be listed: permission denied'],
   ])('in a folder that %s: it needs --new or --ledger, in a dry run too', async (_, mode, reason) => {
     const { award, folder, made } = await exportedAgain()
     vi.stubEnv('TMPDIR', join(folder, 'missing'))
@@ -200,7 +204,7 @@ describe('a new ledger is not compared', () => {
     })
     const refused = await award(['r1 (1).csv', ...SEND])
     expect(refused).toMatchObject({ code: 2, stdout: '' })
-    expect(refused.stderr).toMatch(new RegExp(`warning +no other ledger was compared: .* ${reason}\n`))
+    expect(refused.stderr).toMatch(new RegExp(`warning +no other ledger was compared: .*${reason}\n`))
     expect(refused.stderr).toContain('may have these awards, and were not compared: nothing was sent')
     expect(refused.stderr).toContain('add --new; to continue or correct another payout, add --ledger FILE')
     expect(await award(['r1 (1).csv', '--pid', 'demo', '--dry-run'])).toEqual(refused)

@@ -111,7 +111,7 @@ describe.skipIf(skipsWithout('terminals', hasTerminals ? undefined : 'python3 wi
       const running = await atTerminal(['party.csv', '--pid', 'nobody'])
       await running.until(
         'stdout',
-        /the service refuses campaign "nobody" \(404\)\.\r\nSend 2 awards, 3 XP\? \[y\/N\] /,
+        /the service refuses campaign "nobody" \(403\)\.\r\nSend 2 awards, 3 XP\? \[y\/N\] /,
       )
       running.child.stdin?.write('n\r')
       expect(await running.ended).toMatchObject({ code: 2 })
