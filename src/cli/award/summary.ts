@@ -137,9 +137,11 @@ const NOT_AWARDED = {
 } as const satisfies Partial<Record<Verdict, string>>
 
 export function nextStep({ report, plan, stop }: EndedRun, argv: readonly string[]): string | undefined {
-  const { counts, halted, problems } = report
+  const { counts, halted, problems, usedBefore } = report
   const run = `run: ${formatCommandLine(argv)}`
-  if (stop) return stop.details.advice === undefined ? `to continue, ${run}` : `${stop.details.advice}, then ${run}`
+  if (stop?.details.advice !== undefined) return `${stop.details.advice}, then ${run}`
+  if (stop && usedBefore.awards > 0) return `for a new payout, use other reasons or ids; to send the other rows, ${run}`
+  if (stop) return `to continue, ${run}`
   if (halted.length > 0) return `${ADVICE.access_denied}, then ${run}`
   if (counts.indeterminate > 0) return `to find out the outcome of these rows, ${run}`
   if (counts.unconfirmed > 0) return `to look for these awards again without sending them, ${run}`

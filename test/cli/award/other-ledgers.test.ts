@@ -284,6 +284,16 @@ test('given leaves out the ids that were used before: by another list, or a lost
   expect(made()).toHaveLength(3)
 })
 
+test('twenty ids that were used before stop the run, and the next step is another reason', async () => {
+  const { file, award } = await setUp()
+  file('november.csv', listOf(30))
+  await award(['november.csv', ...SEND])
+  file('december.csv', listOf(30))
+  const ended = await award(['december.csv', ...SEND, '--concurrency', '1'])
+  expect(ended).toMatchObject({ code: 3, stdout: expect.stringMatching(/\n20 ids were used before, .*\n$/) })
+  expect(ended.stderr).toContain('next: for a new payout, use other reasons or ids; to send the other rows, run: npx ')
+})
+
 test('given counts the awards of this run, of earlier runs and after a lost response', async () => {
   const { file, award, service } = await setUp()
   file('party.csv', listOf(2))
