@@ -25,22 +25,29 @@ interface Entry {
   readonly code: string | undefined
 }
 
-/** Awards of one partner under one ledger: a list for `rewardWallets`, or jobs for `awardOne`. */
+type LedgerKind = 'file' | 'shared' | 'none'
+
+/** Awards of one partner under one ledger, or without one: a list for `rewardWallets`, or jobs for `awardOne`. */
 abstract class Awards {
   readonly scene: Scene
   readonly world: World
   /** The first word of the names of its processes. */
   readonly name: string
+  readonly kind: LedgerKind
   /** The rows, among them duplicates and invalid ones. */
   readonly rows: AwardRow[] = []
   /** The valid rows by id. */
   readonly valid = new Map<string, AwardRow>()
+  readonly #model = new SharedLedgerModel()
+  readonly #file: string
 
-  constructor(scene: Scene, name: string, count = scene.world.random.int(1, 8)) {
+  constructor(scene: Scene, name: string, kind: LedgerKind, count = scene.world.random.int(1, 8)) {
     const { random } = scene.world
     this.scene = scene
     this.world = scene.world
     this.name = name
+    this.kind = kind
+    this.#file = `${name}.ledger`
     const pid = random.pick(['spring', 'autumn'])
     for (let n = count; n > 0; n--) {
       const address = `0x${random.int(0, 3).toString().padStart(40, 'a')}`
@@ -59,21 +66,52 @@ abstract class Awards {
     }
   }
 
-  abstract entries(): Map<string, Entry>
+  /** The ledger as a process opens it. */
+  ledger(owner: Process): AwardLedger | undefined {
+    if (this.kind === 'none') return undefined
+    return this.kind === 'file'
+      ? fileLedger(this.scene.disk.path(this.#file))
+      : this.#model.ledger(portsOf(owner, this.scene))
+  }
+
+  /** Reads the ledger, as the package would after the processes of this moment have died. */
+  entries(): Map<string, Entry> {
+    if (this.kind === 'shared') return entriesOf(this.#model, this.world.now)
+    const rows = this.#query<{ id: string; verdict: FinalVerdict | null; error: string | null }>(
+      'SELECT id, verdict, error FROM awards',
+    )
+    const codeOf = (error: string | null): string | undefined => (error === null ? undefined : JSON.parse(error).code)
+    return new Map(rows.map(({ id, verdict, error }) => [id, { verdict, code: codeOf(error) }]))
+  }
+
   /** The account that the ledger belongs to, if it has one. */
-  abstract account(): string | undefined
+  account(): string | undefined {
+    if (this.kind === 'shared') return this.#model.target?.subject ?? undefined
+    const [run] = this.#query<{ target: string | null }>('SELECT target FROM run')
+    return run?.target ? (JSON.parse(run.target).subject as string) : undefined
+  }
+
+  #query<Row>(sql: string): Row[] {
+    try {
+      return this.scene.disk.query<Row>(this.#file, sql)
+    } catch (error) {
+      // A process that died while it created the file.
+      if (/no such table/.test(String(error))) return []
+      throw error
+    }
+  }
 
   /** Draws how refused awards are confirmed. */
   evidence(client: Parameters<typeof confirmFromProgress>[0]): Evidence {
-    const { random } = this.world
+    const { world, scene } = this
+    const { random } = world
+    const throwing = async (): Promise<never> => {
+      throw new Error('our own records are down')
+    }
+    const confirm = random.pick([undefined, false, confirmFromProgress(client, { amounts: true }), throwing] as const)
     return {
-      ...(random.chance(0.8) && {
-        confirm: random.chance(0.6) && confirmFromProgress(client, random.chance(0.5) ? {} : { amounts: true }),
-      }),
-      ...(random.chance(0.3) && {
-        isUsedId: ({ headers }) =>
-          headers['x-refusal-reason'] === undefined ? undefined : headers['x-refusal-reason'] === 'used_id',
-      }),
+      ...(confirm !== undefined && (confirm !== throwing || !scene.isCalm) && { confirm }),
+      ...(random.chance(0.3) && { isUsedId: ({ headers }) => headers['x-refusal-reason'] === 'used_id' }),
     }
   }
 
@@ -88,10 +126,7 @@ abstract class Awards {
     const entries = this.entries()
     for (const [id, { verdict, code }] of entries) {
       if (code === 'used_before')
-        world.require(
-          !this.isOurs(id),
-          () => `${this.name}: the ledger says the id ${id} was used before, and its request was applied`,
-        )
+        world.require(!this.isOurs(id), () => `${this.name}: the ledger says ${id} was used before, and it is ours`)
       if (verdict === 'awarded')
         world.require(this.isOurs(id), () => `${this.name}: the ledger says ${id} is awarded, and it was not applied`)
       if (verdict === 'alreadyAwarded')
@@ -109,66 +144,36 @@ abstract class Awards {
     for (const [id, { sender, subject }] of awards) {
       if (sender !== this.name) continue
       subjects.add(subject)
+      if (this.kind === 'none') continue
       world.require(entries.has(id), () => `${this.name}: ${id} was applied, and the ledger has no entry`)
     }
+    if (this.kind === 'none') return
     world.require(subjects.size <= 1, () => `${this.name}: awards were sent under ${[...subjects].join(' and ')}`)
   }
 }
 
 /** A list that is sent again until it is complete. */
 export class AwardList extends Awards {
-  readonly #model: SharedLedgerModel | undefined
-  readonly #path: string
   #runs = 0
   /** The runs under way. */
   readonly #running = new Set<Process>()
   /** The run that sent the last request. */
   #sender: Process | undefined
 
-  constructor(scene: Scene, name: string, count?: number) {
-    super(scene, name, count)
-    this.#path = `${name}.ledger`
-    this.#model = scene.world.random.chance(0.3) ? new SharedLedgerModel() : undefined
+  constructor(scene: Scene, name: string, count?: number, kind?: LedgerKind) {
+    super(scene, name, kind ?? (scene.world.random.chance(0.3) ? 'shared' : 'file'), count)
     scene.network.onSend.push((owner) => this.#checkOwner(owner))
   }
 
   /** One run at a time uses a file. */
   #checkOwner(owner: Process): void {
-    if (this.#model !== undefined || owner.name.split(' ')[0] !== this.name) return
+    if (this.kind !== 'file' || owner.name.split(' ')[0] !== this.name) return
     const other = this.#sender
     this.#sender = owner
     this.world.require(
       other === owner || !other?.isAlive || !this.#running.has(other),
       () => `${owner.name} and ${other?.name} use one ledger`,
     )
-  }
-
-  entries(): Map<string, Entry> {
-    if (this.#model !== undefined) return entriesOf(this.#model, this.world.now)
-    const sql = 'SELECT id, verdict, error FROM awards WHERE (SELECT count(*) FROM sqlite_schema) > 0'
-    const rows = this.#query<{ id: string; verdict: FinalVerdict | null; error: string | null }>(sql)
-    return new Map(
-      rows.map(({ id, verdict, error }) => [
-        id,
-        { verdict, code: error === null ? undefined : JSON.parse(error).code },
-      ]),
-    )
-  }
-
-  account(): string | undefined {
-    if (this.#model !== undefined) return this.#model.target?.subject ?? undefined
-    const [run] = this.#query<{ target: string | null }>('SELECT target FROM run')
-    return run?.target ? (JSON.parse(run.target).subject as string) : undefined
-  }
-
-  #query<Row>(sql: string): Row[] {
-    try {
-      return this.scene.disk.query<Row>(this.#path, sql)
-    } catch (error) {
-      // A process that died while it created the file.
-      if (/no such table/.test(String(error))) return []
-      throw error
-    }
   }
 
   /** Sends the list until it is complete, at times by two processes at once. */
@@ -202,17 +207,25 @@ export class AwardList extends Awards {
         setTimeout(() => controller.abort(new Error('interrupted')), random.duration(1, 60_000)).unref()
       }
       const report = await rewardWallets(client, this.rows, {
-        ledger: this.#ledger(owner),
+        ledger: this.ledger(owner) as AwardLedger,
         ...this.evidence(client),
         concurrency: random.int(1, 4),
         signal: controller.signal,
         retryRejected: isLast || random.chance(0.2),
         strict: !this.#hasInvalid && random.chance(0.2),
-        ...(random.chance(0.5) && { onProgress: () => undefined, patienceMs: random.pick([0, 10_000, 600_000]) }),
+        ...(random.chance(0.5) && { patienceMs: random.pick([0, 10_000, 600_000]) }),
+        ...(random.chance(0.5) && {
+          onProgress: () =>
+            world.require(
+              !owner.isAlive || this.#running.has(owner),
+              () => `${owner.name}: onProgress is called after the end`,
+            ),
+        }),
       })
       return report
     })
     this.#running.delete(owner)
+    if (ended.how !== 'died') world.requireNoTimers(owner)
     const report = this.#reportOf(ended)
     world.say(`${owner.name}: ${ended.how}${report === undefined ? '' : ` ${JSON.stringify(report.counts)}`}`)
     this.check()
@@ -226,10 +239,6 @@ export class AwardList extends Awards {
 
   get #hasInvalid(): boolean {
     return this.rows.some(({ xp }) => xp < 0)
-  }
-
-  #ledger(owner: Process): AwardLedger {
-    return this.#model?.ledger(portsOf(owner, this.scene)) ?? fileLedger(this.scene.disk.path(this.#path))
   }
 
   #reportOf(ended: Ended<AwardReport>): AwardReport | undefined {
@@ -251,7 +260,7 @@ export class AwardList extends Awards {
   }
 
   /** Compares a report with the ledger and the service. @param wasAlone - whether no other process changed the ledger */
-  #checkReport({ rows, counts, xp, problems, usedBefore, complete }: AwardReport, wasAlone: boolean): void {
+  #checkReport({ rows, counts, xp, problems, complete, usedBefore }: AwardReport, wasAlone: boolean): void {
     const { world, name } = this
     const entries = this.entries()
     const tally: Record<Verdict, number> = {
@@ -262,11 +271,11 @@ export class AwardList extends Awards {
       indeterminate: 0,
     }
     let awardedXp = 0
-    let usedIds = 0
+    let used = 0
     for (const [id, row] of this.valid) {
       const { verdict, code } = entries.get(id) ?? {}
       if (verdict) tally[verdict]++
-      if (code === 'used_before') usedIds++
+      if (code === 'used_before') used++
       if (verdict === 'awarded') awardedXp += row.xp
     }
     for (const { id, verdict, code } of problems) {
@@ -293,12 +302,12 @@ export class AwardList extends Awards {
     const shown = JSON.stringify
     world.require(rows === this.rows.length, () => `${name}: a complete report has ${rows} of ${this.rows.length} rows`)
     world.require(
-      xp.awarded === awardedXp,
-      () => `${name}: the report says ${xp.awarded} XP, and the ledger ${awardedXp}`,
+      usedBefore.awards === used,
+      () => `${name}: the report counts ${usedBefore.awards} used ids, and the ledger has ${used}`,
     )
     world.require(
-      usedBefore.awards === usedIds,
-      () => `${name}: the report says ${usedBefore.awards} ids were used before, and the ledger ${usedIds}`,
+      xp.awarded === awardedXp,
+      () => `${name}: the report says ${xp.awarded} XP, and the ledger ${awardedXp}`,
     )
     for (const verdict of Object.keys(expected) as (keyof typeof expected)[])
       world.require(
@@ -310,41 +319,42 @@ export class AwardList extends Awards {
 
 /** Jobs of a queue that runs each job until it succeeds, at times twice at once. */
 export class AwardJobs extends Awards {
-  readonly #model = new SharedLedgerModel()
   readonly #open = new Map(this.valid)
+  readonly #tried = new Set<string>()
+  readonly #workers = this.world.random.int(1, 3)
   #attempts = 0
 
-  entries(): Map<string, Entry> {
-    return entriesOf(this.#model, this.world.now)
-  }
-
-  account(): string | undefined {
-    return this.#model.target?.subject ?? undefined
+  constructor(scene: Scene, name: string, count?: number, kind?: LedgerKind) {
+    super(scene, name, kind ?? scene.world.random.pick(['file', 'shared', 'none']), count)
   }
 
   /** Works on the jobs until each has its verdict. */
   async work(): Promise<void> {
-    const workers = this.world.random.int(1, 3)
-    await Promise.all(Array.from({ length: workers }, (_, n) => this.#worker(n + 1)))
+    await Promise.all(Array.from({ length: this.#workers }, (_, n) => this.#worker(n + 1)))
     this.check()
   }
 
   async #worker(number: number): Promise<void> {
     const { world, scene } = this
-    const { random } = world
     while (this.#open.size > 0) {
-      await world.sleep(random.duration(100, scene.isCalm ? 60_000 : 1_800_000))
-      const owner = scene.start(`${this.name} worker ${number}`)
-      const ended = await owner.run(async () => {
-        while (this.#open.size > 0) {
-          const row = random.pick([...this.#open.values()])
-          if (!(await this.settle(row, owner))) return
-          this.#open.delete(row.id)
-        }
-      })
-      if (ended.how === 'threw') throw ended.error
-      this.check()
+      await world.sleep(world.random.duration(100, scene.isCalm ? 60_000 : 1_800_000))
+      await this.attempt(undefined, number)
     }
+  }
+
+  /** Works on jobs in a process until one has no verdict. @param diesAt - the point at which it dies, if it is not drawn */
+  async attempt(diesAt?: number, number = 1): Promise<void> {
+    const owner = this.scene.start(`${this.name} worker ${number}`)
+    owner.diesAt = diesAt ?? owner.diesAt
+    const ended = await owner.run(async () => {
+      while (this.#open.size > 0) {
+        const row = this.world.random.pick([...this.#open.values()])
+        if (!(await this.settle(row, owner))) return
+        this.#open.delete(row.id)
+      }
+    })
+    if (ended.how === 'threw') throw ended.error
+    this.check()
   }
 
   /** Calls `awardOne` once. @returns whether the award has its verdict */
@@ -352,18 +362,28 @@ export class AwardJobs extends Awards {
     const { world, scene } = this
     const { random } = world
     const client = scene.client(owner, scene.isCalm ? this.account() : undefined)
-    const ledger = this.#model.ledger(portsOf(owner, scene))
-    this.valid.set(row.id, row)
+    const ledger = this.ledger(owner)
+    // A second worker may send the award at the same time.
+    const isOnly = this.#workers === 1 && !this.#tried.has(row.id)
+    this.#tried.add(row.id)
     try {
-      const options = { ledger, ...this.evidence(client), retryRejected: random.chance(0.1) }
+      const options = {
+        ...(ledger && { ledger }),
+        ...this.evidence(client),
+        retryRejected: random.chance(0.1),
+        ...(ledger === undefined && isOnly && random.chance(0.5) && { mayBeSent: false }),
+      }
       this.#done(row, await awardOne(client, row, options))
       return true
     } catch (error) {
       if (!owner.isAlive) return false
       scene.requireNoSecret(error, 'an error')
-      world.say(`${owner.name}: ${String(error)}`)
+      world.say(`${owner.name}: ${String(error).replaceAll(scene.disk.folder, 'disk')}`)
       const isExpected =
-        error instanceof AwardUnsettledError || error instanceof LedgerLost || error instanceof CampaignError
+        error instanceof AwardUnsettledError ||
+        isDiskFull(error) ||
+        error instanceof LedgerLost ||
+        error instanceof CampaignError
       world.require(isExpected, () => `awardOne threw ${String(error)}`)
       if (scene.isCalm && ++this.#attempts > 400) world.violate(`${this.name}: jobs have no verdict after 400 attempts`)
       return false
@@ -375,6 +395,11 @@ export class AwardJobs extends Awards {
     world.say(`${row.id} is ${verdict}`)
     if (verdict === 'awarded')
       world.require(this.isOurs(row.id), () => `awardOne says ${row.id} is awarded, and it was not applied`)
+    if (verdict === 'alreadyAwarded')
+      world.require(
+        this.scene.state.awards.has(row.id),
+        () => `awardOne says ${row.id} is alreadyAwarded, and it was not applied`,
+      )
     if (verdict === 'rejected')
       world.require(!this.isOurs(row.id), () => `awardOne says ${row.id} is rejected, and it was applied`)
   }
@@ -392,7 +417,10 @@ function entriesOf(model: SharedLedgerModel, now: number): Map<string, Entry> {
   )
 }
 
-export class LedgerLost extends Error {}
+class LedgerLost extends Error {}
+
+const isDiskFull = (error: unknown): boolean =>
+  error instanceof Error && (error as NodeJS.ErrnoException).code === 'ENOSPC'
 
 /** The connections of a process to the database, which break before or after a statement. */
 export function portsOf(owner: Process, scene: Scene): LedgerPorts {

@@ -1,4 +1,4 @@
-import { AwardList } from './awards.ts'
+import { AwardJobs, AwardList } from './awards.ts'
 import { Events } from './events.ts'
 import type { Fault } from './network.ts'
 import { Scene } from './partners.ts'
@@ -14,6 +14,10 @@ export const AWARD_FAULTS: readonly (Fault | undefined)[] = [
   '401',
 ]
 
+/** How the award is made: by a run over a file, or by `awardOne`. */
+export const AWARD_WAYS = ['run', 'file', 'shared', 'none'] as const
+export type AwardWay = (typeof AWARD_WAYS)[number]
+
 /** The result of one enumerated crash. */
 export interface CrashedWorld {
   readonly world: World
@@ -21,16 +25,31 @@ export interface CrashedWorld {
   readonly wasSpared: boolean
 }
 
-/** Kills the process of a run at a point, and continues the run. */
-export async function crashAward(point: number, fault: Fault | undefined, seed: number): Promise<CrashedWorld> {
+/** Kills the process of an award at a point, and makes the award again. */
+export async function crashAward(
+  way: AwardWay,
+  point: number,
+  fault: Fault | undefined,
+  seed: number,
+): Promise<CrashedWorld> {
   return crashed(seed, async (scene) => {
-    const list = new AwardList(scene, 'list', 1)
+    const { world } = scene
     if (fault !== undefined) scene.network.nextFaults.push(fault)
-    await list.run(false, point)
-    const crashes = scene.world.crashes
-    await scene.world.sleep(700_000)
-    await list.run(true)
-    scene.world.require(await list.run(true), () => 'the list is not complete after two runs without a fault')
+    if (way === 'run') {
+      const list = new AwardList(scene, 'list', 1, 'file')
+      await list.run(false, point)
+      const { crashes } = world
+      await world.sleep(700_000)
+      await list.run(true)
+      world.require(await list.run(true), () => 'the list is not complete after two runs without a fault')
+      return crashes
+    }
+    const jobs = new AwardJobs(scene, 'jobs', 1, way)
+    await jobs.attempt(point)
+    const { crashes } = world
+    // The lease of the process that died ends.
+    await world.sleep(700_000)
+    await jobs.work()
     return crashes
   })
 }

@@ -22,7 +22,10 @@ interface Message {
   readonly id: string
   readonly text: string
   /** The handlers that have not ended. */
-  readonly handlers: { readonly owner: Process; readonly signal: AbortSignal }[]
+  readonly handlers: { readonly owner: Process; readonly signal: AbortSignal; readonly startedAt: number }[]
+  /** Whether a handler was called with it. */
+  wasClaimed: boolean
+  wasReplayed: boolean
   /** How often a handler was done with it. */
   handled: number
   wasDiscarded: boolean
@@ -50,6 +53,7 @@ export class Events {
   readonly #maxRunMs: number
   readonly #receivers: Promise<Running>[] = []
   readonly #handlerFails: number
+  readonly #keepsFailed: boolean
   /** What handlers award for each message. */
   readonly #bonuses: AwardJobs | undefined
   #starts = 0
@@ -66,7 +70,8 @@ export class Events {
     this.#server = memoryStore({ now: () => world.now })
     this.#leaseMs = random.pick([1_000, 30_000])
     this.#maxRunMs = random.pick([10_000, 240_000, 295_000 - this.#leaseMs])
-    this.#handlerFails = random.pick([0, 0.1, 0.5])
+    this.#handlerFails = random.pick([0, 0.1, 0.5, 1])
+    this.#keepsFailed = this.#file !== undefined && random.chance(0.6)
   }
 
   /** Sends messages until the calm and waits for their last attempts. @param isDone - whether no more messages will come */
@@ -79,7 +84,7 @@ export class Events {
     for (let n = 1; n <= count; n++) {
       world.after(random.duration(100, scene.calmAt * 1.2), () => messages.push(newMessage(`message-${n}`)))
     }
-    const restarts = this.#restart()
+    const operations = [this.#restart(), this.#replayAtTimes()]
     const sent: Promise<void>[] = []
     let taken = 0
     while (taken < messages.length || taken < count || !isDone()) {
@@ -88,7 +93,8 @@ export class Events {
       }
       await world.sleep(1_000)
     }
-    await Promise.all([...sent, restarts])
+    await Promise.all([...sent, ...operations])
+    await this.#replayAll()
     await this.#close()
     this.check()
   }
@@ -105,13 +111,18 @@ export class Events {
     return crashes
   }
 
-  /** sqliteStore uses the clock of the machine. */
-  get #hasWallClock(): boolean {
-    return this.#file !== undefined
-  }
-
   #message({ id, text }: { id: string; text: string }): Message {
-    const message = { id, text, handlers: [], handled: 0, wasDiscarded: false, wasAccepted: false, ranOnce: false }
+    const message = {
+      id,
+      text,
+      handlers: [],
+      wasClaimed: false,
+      wasReplayed: false,
+      handled: 0,
+      wasDiscarded: false,
+      wasAccepted: false,
+      ranOnce: false,
+    }
     this.#messages.set(id, message)
     return message
   }
@@ -136,9 +147,10 @@ export class Events {
         return
       }
       if (waitMs === undefined) {
-        // Every claim has ended before the last attempt, by a clock that was not set back.
+        // Every claim has ended before the last attempt: by a clock that was not set back, and without a replay.
+        const isMet = message.wasReplayed || (this.#file !== undefined && world.setBackMs > 0)
         world.require(
-          !wasCalm || (this.#hasWallClock && world.wasSetBack),
+          !wasCalm || isMet,
           () => `the last attempt at ${message.id} failed, although nothing fails any more`,
         )
         world.say(`${message.id} is undelivered`)
@@ -192,6 +204,41 @@ export class Events {
     for (let index = 0; index < count; index++) await this.#replace(index, false)
   }
 
+  /** Replays failed messages at times, also beside an attempt of the service. */
+  async #replayAtTimes(): Promise<void> {
+    const { world, scene } = this
+    const { random } = world
+    while (this.#keepsFailed && !scene.isCalm) {
+      await world.sleep(Math.max(1_000, Math.min(random.duration(1_000, 3_600_000), scene.calmAt - world.now)))
+      await this.#replay(random.pick([0, 60_000, undefined]), true)
+    }
+  }
+
+  /** Replays what is left once nothing fails: every message that was ever claimed is then done. */
+  async #replayAll(): Promise<void> {
+    if (!this.#keepsFailed) return
+    // The leases of processes that died end, and a clock that was set back reaches the times of the failures.
+    await this.world.sleep(600_000 + this.world.setBackMs)
+    await this.#replay(0, false)
+    for (const { id, wasClaimed, handled, wasDiscarded } of this.#messages.values()) {
+      this.world.require(!wasClaimed || handled > 0 || wasDiscarded, () => `${id} was claimed, and is lost`)
+    }
+  }
+
+  async #replay(olderThanMs: number | undefined, mayFail: boolean): Promise<void> {
+    const { world } = this
+    const { owner, receiver } = await world.random.pick(this.#receivers)
+    const ended = await owner.run(async () => {
+      for await (const { key, id } of receiver.failed(olderThanMs === undefined ? {} : { olderThanMs })) {
+        const message = this.#messages.get(id) as Message
+        message.wasReplayed = true
+        world.say(`${owner.name} replays ${id}: ${await receiver.replay(key)}`)
+      }
+    })
+    // A receiver that is closed meanwhile, or a store that is down.
+    if (ended.how === 'threw') world.require(mayFail, () => `a replay failed: ${String(ended.error)}`)
+  }
+
   async #replace(index: number, isClosed: boolean): Promise<void> {
     const { owner, receiver, store } = await (this.#receivers[index] as Promise<Running>)
     // A deployment starts the new process first.
@@ -217,6 +264,7 @@ export class Events {
         store: store ?? this.#overNetwork(owner),
         leaseMs: this.#leaseMs,
         maxRunMs: this.#maxRunMs,
+        keepFailed: this.#keepsFailed,
         onReject: (rejection) => scene.requireNoSecret(rejection, 'a rejection'),
         onError: (error) => scene.requireNoSecret(error, 'an error of a receiver'),
         handle: (event, context) => this.#handle(event, context, owner, store),
@@ -238,11 +286,16 @@ export class Events {
     const { world, scene } = this
     const { random } = world
     const message = this.#messages.get(event.id) as Message
+    message.wasClaimed = true
     const ignoresSignal = !scene.isCalm && random.chance(0.1)
     const { signal } = context
-    const isLive = (handler: Message['handlers'][number]) => handler.owner.isAlive && !handler.signal.aborted
+    const isLive = (handler: Message['handlers'][number]) => {
+      // sqliteStore uses the clock of the machine: a lease ends early if it is set forward.
+      const mayHaveEnded = this.#file !== undefined && handler.startedAt <= world.clockSetAt
+      return handler.owner.isAlive && !handler.signal.aborted && !mayHaveEnded
+    }
     world.require(!message.handlers.some(isLive), () => `${event.id} has two live handlers`)
-    const run = { owner, signal }
+    const run = { owner, signal, startedAt: world.now }
     message.handlers.push(run)
     world.say(`${owner.name} handles ${event.id}`)
     try {

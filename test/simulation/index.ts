@@ -34,7 +34,7 @@ async function play(scene: Scene, name: WorldName): Promise<void> {
   })
   if (name === 'awards') return awards
   // Made by the processes `receiver N`.
-  const bonuses = new AwardJobs(scene, 'receiver', 0)
+  const bonuses = new AwardJobs(scene, 'receiver', 0, 'shared')
   const events = new Events(scene, name === 'all' ? bonuses : undefined)
   await Promise.all([awards, events.deliver(() => isDone)])
   bonuses.check()

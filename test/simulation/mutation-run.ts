@@ -1,8 +1,8 @@
 /**
- * Simulates worlds with a changed package until one breaks an invariant. Prints the number of seeds and the invariant, or
+ * Simulates worlds with a changed package until one breaks an invariant. Prints the crash or the seed, and the invariant; or
  * nothing. `prove.ts` bundles this file with the change.
  */
-import { AWARD_FAULTS, crashAward, crashMessage } from './crashes.ts'
+import { AWARD_FAULTS, AWARD_WAYS, crashAward, crashMessage } from './crashes.ts'
 import { simulate, type WorldName } from './index.ts'
 import type { World } from './world.ts'
 
@@ -21,7 +21,9 @@ setTimeout(() => {
 }, 600_000).unref()
 
 for (let point = 1; point <= 40; point++) {
-  for (const fault of AWARD_FAULTS) report(`crash ${point}`, (await crashAward(point, fault, 1)).world)
+  for (const way of AWARD_WAYS) {
+    for (const fault of AWARD_FAULTS) report(`crash ${point}`, (await crashAward(way, point, fault, 1)).world)
+  }
   report(`crash ${point}`, (await crashMessage(point, 2)).world)
 }
 for (let seed = 1; seed <= Number(seeds); seed++) report(`seed ${seed}`, await simulate(seed, name))

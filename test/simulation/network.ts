@@ -210,14 +210,17 @@ const MAX_PAUSE_MS = 30_000
 export class ClientWatch {
   readonly #world: World
   #pausedUntil = 0
-  /** The requests in flight that were sent since the last 429; `undefined` after any other response. */
-  #probes: number | undefined
+  /** When the probe after the last 429 was sent: 0 if none is in flight; `undefined` after any other response. */
+  #probe: number | undefined
+  readonly #attemptMs: number
   /** When the source was asked for each token: 1 for the first. */
   readonly #asked = new Map<string, number>()
   #newest = { asked: 0, since: 0 }
 
-  constructor(world: World) {
+  /** @param attemptMs - the time limit of the client's attempts. Then a probe ends, even without a response */
+  constructor(world: World, attemptMs: number) {
     this.#world = world
+    this.#attemptMs = attemptMs
   }
 
   /** Records a token of the source. @param asked - the number of the call of the source */
@@ -233,9 +236,10 @@ export class ClientWatch {
       now >= this.#pausedUntil,
       () => `a request is sent ${this.#pausedUntil - now} ms before the end of a pause`,
     )
-    world.require(!this.#probes, () => 'a request is sent while the probe after a 429 is under way')
-    const isProbe = this.#probes === 0
-    if (isProbe) this.#probes = 1
+    const isProbing = this.#probe !== undefined && this.#probe > 0 && now < this.#probe + this.#attemptMs
+    world.require(!isProbing, () => 'a request is sent while the probe after a 429 is under way')
+    const isProbe = this.#probe !== undefined
+    if (isProbe) this.#probe = now
     const asked = this.#asked.get(token) ?? 0
     if (asked > this.#newest.asked) this.#newest = { asked, since: now }
     const isOld = asked < this.#newest.asked && now > this.#newest.since + MAX_CALL_MS
@@ -244,14 +248,14 @@ export class ClientWatch {
     return (status, retryAfter) => {
       if (hasEnded) return
       hasEnded = true
-      if (isProbe && this.#probes !== undefined) this.#probes = 0
+      if (isProbe && this.#probe === now) this.#probe = 0
       if (status === undefined) return
       if (status !== 429) {
-        this.#probes = undefined
+        this.#probe = undefined
         this.#pausedUntil = 0
         return
       }
-      this.#probes ??= 0
+      this.#probe ??= 0
       // A date has whole seconds.
       const ms = /^\d+$/.test(retryAfter ?? '')
         ? Number(retryAfter) * 1000

@@ -85,7 +85,8 @@ export class Scene {
   /** Creates a client of a process. @param account - of its tokens, once nothing fails */
   client(owner: Process, account = ACCOUNT, hooks?: ClientHooks): CampaignClient {
     const { random } = this.world
-    const watch = new ClientWatch(this.world)
+    const timeoutMs = random.chance(0.5) ? random.duration(500, 30_000) : 10_000
+    const watch = new ClientWatch(this.world, timeoutMs)
     let asked = 0
     const source = async () => {
       const number = ++asked
@@ -97,7 +98,7 @@ export class Scene {
       baseUrl: BASE_URL,
       accessToken: random.chance(0.2) ? this.#newToken(account) : source,
       maxRetries: random.pick([0, 1, 2, 5]),
-      ...(random.chance(0.5) && { timeoutMs: random.duration(500, 30_000) }),
+      timeoutMs,
       ...(random.chance(0.3) && { limits: { maxConcurrency: random.int(1, 4) } }),
       ...(hooks && { hooks }),
       ...(random.chance(0.6)

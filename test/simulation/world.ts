@@ -96,6 +96,8 @@ export class Process {
   /** The point at which it dies. */
   diesAt = Number.POSITIVE_INFINITY
   readonly onDeath: (() => void)[] = []
+  /** The ledgers that calls of `awardOne` have open. The package keeps them in a global. */
+  readonly ledgerFiles = new Map<string, never>()
   readonly #death = Promise.withResolvers<{ how: 'died' }>()
 
   constructor(world: World, name: string) {
@@ -151,7 +153,10 @@ export class World {
   messages = 0
   /** The time since the start, in milliseconds. */
   now = 0
-  wasSetBack = false
+  /** When the clock was set last. */
+  clockSetAt = Number.NEGATIVE_INFINITY
+  /** By how much the clock was set back, in all. */
+  setBackMs = 0
   /** Texts that must not occur in errors, reports, ledgers and the log. */
   readonly secrets: string[] = []
   #wallOffset = EPOCH
@@ -171,7 +176,8 @@ export class World {
   /** Sets the wall clock forward, or back with a negative number. Timers do not notice. */
   stepClock(ms: number): void {
     this.#wallOffset += ms
-    this.wasSetBack ||= ms < 0
+    this.setBackMs += Math.max(0, -ms)
+    this.clockSetAt = this.now
     this.say(`the clock is set by ${ms} ms`)
   }
 
@@ -222,7 +228,7 @@ export class World {
 
   /** Fails if a process that has ended its work has left timers that keep it alive. */
   requireNoTimers(process: Process): void {
-    const left = this.#events.filter(({ owner, isRef }) => owner === process && isRef)
+    const left = this.#events.filter(({ owner, isRef, at }) => owner === process && isRef && at > this.now)
     this.require(
       left.length === 0,
       () =>
@@ -323,6 +329,7 @@ export class World {
       }),
       replace(performance, { now: () => world.now }),
       replace(Math, { random: () => world.random.next() }),
+      replaceGetter(globalThis, LEDGER_FILES, () => currentProcess()?.ledgerFiles),
       replace(crypto, { randomUUID: () => uuids.uuid() }),
     ]
     return () => {
@@ -355,6 +362,13 @@ class Timer {
     this.#event.isRef = false
     return this
   }
+}
+
+const LEDGER_FILES = Symbol.for('campaign-client.ledger-files')
+
+function replaceGetter(target: object, name: symbol, get: () => unknown): () => void {
+  Object.defineProperty(target, name, { get, configurable: true })
+  return () => void Reflect.deleteProperty(target, name)
 }
 
 function replace(target: object, replacements: Readonly<Record<string, unknown>>): () => void {
