@@ -1,4 +1,4 @@
-import { CampaignError } from 'campaign-client'
+import { type CampaignClient, CampaignError } from 'campaign-client'
 import {
   type AwardLedger,
   type AwardReport,
@@ -442,35 +442,42 @@ export function portsOf(owner: Process, scene: Scene): LedgerPorts {
   }
 }
 
-/** Makes single calls, and compares what the client says with what the service did. */
+/** Makes single calls, some at the same time, and compares what the client says with what the service did. */
 export async function makeCalls(scene: Scene, name: string): Promise<void> {
   const { world, state } = scene
   const { random } = world
   /** What the client says of each call, by the value or the id. */
   const said = new Map<number | string, string>()
-  for (let n = random.int(1, 6); n > 0; n--) {
-    await world.sleep(random.duration(100, 1_800_000))
-    const owner = scene.start(`${name} ${n}`)
-    const value = random.int(1, 1e9)
-    const key = random.pick([value, `${name}-${value}`])
+  for (let processes = random.int(1, 3); processes > 0; processes--) {
+    const owner = scene.start(`${name} ${processes}`)
     await owner.run(async () => {
-      const onEnd = ({ outcome, error }: { outcome?: string; error?: unknown }): void =>
-        void said.set(key, error ? (outcome ?? '') : 'done')
-      const client = scene.client(owner, undefined, { onEnd })
-      const controller = new AbortController()
-      if (random.chance(0.2))
-        setTimeout(() => controller.abort(new Error('aborted')), random.duration(1, 20_000)).unref()
-      const { signal } = controller
-      const call =
-        typeof key === 'number'
-          ? client.recordActionValue(
-              { account: 'user', platform: 'web', pid: 'spring', cid: 'quest', aid: 'task', value },
-              { signal },
-            )
-          : client.rewardWallet({ address: `0x${'b'.repeat(40)}`, pid: 'spring', id: key, xp: 1 }, { signal })
-      await call.catch((error: unknown) => scene.requireNoSecret(error, 'an error'))
+      const client = scene.client(owner)
+      for (let rounds = random.int(1, 4); rounds > 0; rounds--) {
+        await new Promise<void>((resolve) => world.after(random.duration(100, 1_800_000), resolve, owner))
+        await Promise.all(Array.from({ length: random.int(1, 3) }, () => call(client)))
+      }
     })
   }
+
+  async function call(parent: CampaignClient): Promise<void> {
+    const value = random.int(1, 1e9)
+    const key = random.pick([value, `${name}-${value}`])
+    const onEnd = ({ outcome, error }: { outcome?: string; error?: unknown }): void =>
+      void said.set(key, error ? (outcome ?? '') : 'done')
+    const client = parent.with({ hooks: { onEnd } })
+    const controller = new AbortController()
+    if (random.chance(0.2)) setTimeout(() => controller.abort(new Error('aborted')), random.duration(1, 20_000)).unref()
+    const { signal } = controller
+    const made =
+      typeof key === 'number'
+        ? client.recordActionValue(
+            { account: 'user', platform: 'web', pid: 'spring', cid: 'quest', aid: 'task', value },
+            { signal },
+          )
+        : client.rewardWallet({ address: `0x${'b'.repeat(40)}`, pid: 'spring', id: key, xp: 1 }, { signal })
+    await made.catch((error: unknown) => scene.requireNoSecret(error, 'an error'))
+  }
+
   // Late requests have arrived.
   await world.sleep(Math.max(0, scene.calmAt - world.now) + 700_000)
   for (const [key, text] of said) {

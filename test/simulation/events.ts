@@ -291,7 +291,10 @@ export class Events {
     const { signal } = context
     const isLive = (handler: Message['handlers'][number]) => {
       // sqliteStore uses the clock of the machine: a lease ends early if it is set forward.
-      const mayHaveEnded = this.#file !== undefined && handler.startedAt <= world.clockSetAt
+      const mayHaveEnded =
+        (this.#file !== undefined && handler.startedAt <= world.clockSetAt) ||
+        // It notices the end of its lease when it continues.
+        handler.startedAt <= handler.owner.stoppedUntil
       return handler.owner.isAlive && !handler.signal.aborted && !mayHaveEnded
     }
     world.require(!message.handlers.some(isLive), () => `${event.id} has two live handlers`)

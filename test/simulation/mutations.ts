@@ -68,11 +68,11 @@ export const MUTATIONS: readonly Mutation[] = [
     to: '',
   },
   {
-    name: 'a refusal after another attempt came into doubt is a rejection',
+    name: 'an attempt that lost its claim records its verdict',
     world: 'awards',
     file: 'src/bulk/ledger/award-state.ts',
-    from: 'const cameInDoubt = stored?.isInDoubt === true && !isInDoubt',
-    to: 'const cameInDoubt = false',
+    from: '  if (holdsClaim) {\n    const cameInDoubt',
+    to: '  if (holdsClaim || stored !== undefined) {\n    const cameInDoubt',
   },
   {
     name: 'the account is checked at the start of a run only',
@@ -152,11 +152,11 @@ export const MUTATIONS: readonly Mutation[] = [
     to: 'return 0',
   },
   {
-    name: 'a claim is completed without its token',
+    name: 'a live claim is taken over',
     world: 'events',
     file: 'src/webhook/stores/memory-store.ts',
-    from: 'if (entry !== undefined && entry.token !== token && entry.expiresAt > time) return false',
-    to: '',
+    from: 'if (entry !== undefined && entry.expiresAt > time) {',
+    to: "if (entry?.state === 'done' && entry.expiresAt > time) {",
   },
   {
     name: 'a claim is released without its token',

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import { CampaignClient, type CampaignClientOptions, type ClientHooks } from 'campaign-client'
+import { CampaignClient, type CampaignClientOptions } from 'campaign-client'
 import { Disk } from './disk.ts'
 import { BASE_URL, ClientWatch, Network } from './network.ts'
 import { newState, newToken, type ServiceState } from './service.ts'
@@ -20,6 +20,8 @@ export class Scene {
   /** Until when token sources return tokens of another account. */
   #otherAccountUntil = 0
   readonly #tokenMs: number
+  /** Whether token sources take seconds. */
+  readonly #hasSlowTokens: boolean
   readonly #processes: Process[] = []
 
   constructor(world: World) {
@@ -29,6 +31,7 @@ export class Scene {
     this.disk = new Disk(world)
     this.calmAt = random.duration(10_000, 6 * 3_600_000)
     this.#tokenMs = random.duration(60_000, 4 * 3_600_000)
+    this.#hasSlowTokens = random.chance(0.2)
   }
 
   get isCalm(): boolean {
@@ -39,7 +42,7 @@ export class Scene {
   async weather(): Promise<void> {
     const { world, network, disk } = this
     const { random } = world
-    const kinds = random.some(['outage', 'clock', 'disk', 'revoked', 'account'], 0.4)
+    const kinds = random.some(['outage', 'clock', 'disk', 'revoked', 'account', 'stop'], 0.4)
     for (;;) {
       const waitMs = random.duration(100, 3_600_000)
       if (kinds.length === 0 || world.now + waitMs >= this.calmAt) break
@@ -65,12 +68,23 @@ export class Scene {
         case 'account':
           this.#otherAccountUntil = world.now + random.duration(1_000, 600_000)
           world.say('tokens are now of another account')
+          break
+        case 'stop':
+          this.#stop(random.pick(this.#processes.slice(-5)))
       }
     }
     await world.sleep(Math.max(0, this.calmAt - world.now))
     world.say('from now on nothing fails')
     network.isCalm = true
     disk.isFull = false
+  }
+
+  /** Stops a process for a while. */
+  #stop(owner: Process | undefined): void {
+    if (owner === undefined) return
+    const ms = Math.min(this.world.random.duration(1_000, 600_000), this.calmAt - this.world.now)
+    this.world.say(`${owner.name} is stopped for ${ms} ms`)
+    owner.stoppedUntil = this.world.now + ms
   }
 
   /** Starts a process. Unless it is calm, it may die soon. @param name - its first word is the sender of its requests */
@@ -83,7 +97,7 @@ export class Scene {
   }
 
   /** Creates a client of a process. @param account - of its tokens, once nothing fails */
-  client(owner: Process, account = ACCOUNT, hooks?: ClientHooks): CampaignClient {
+  client(owner: Process, account = ACCOUNT): CampaignClient {
     const { random } = this.world
     const timeoutMs = random.chance(0.5) ? random.duration(500, 30_000) : 10_000
     const watch = new ClientWatch(this.world, timeoutMs)
@@ -100,7 +114,6 @@ export class Scene {
       maxRetries: random.pick([0, 1, 2, 5]),
       timeoutMs,
       ...(random.chance(0.3) && { limits: { maxConcurrency: random.int(1, 4) } }),
-      ...(hooks && { hooks }),
       ...(random.chance(0.6)
         ? { transport: this.network.transport(owner, watch) }
         : { fetch: this.network.fetch(owner, watch) }),
@@ -111,8 +124,9 @@ export class Scene {
   async #tokenSource(owner: Process, account: string): Promise<string> {
     const { world } = this
     const { random } = world
-    const delayMs = random.duration(1, this.isCalm ? 500 : 20_000)
-    if (random.chance(0.3)) await new Promise<void>((resolve) => world.after(delayMs, resolve, owner))
+    const isSlow = this.#hasSlowTokens && !this.isCalm
+    const delayMs = isSlow ? random.int(1_000, 30_000) : random.duration(1, this.isCalm ? 500 : 20_000)
+    if (isSlow || random.chance(0.3)) await new Promise<void>((resolve) => world.after(delayMs, resolve, owner))
     if (!this.isCalm && random.chance(0.05)) throw new Error('the identity provider is down')
     const isOther = !this.isCalm && world.now < this.#otherAccountUntil
     return this.#newToken(isOther ? OTHER_ACCOUNT : account)

@@ -96,6 +96,8 @@ export class Process {
   /** The point at which it dies. */
   diesAt = Number.POSITIVE_INFINITY
   readonly onDeath: (() => void)[] = []
+  /** Until when it is stopped, as by SIGSTOP or a suspended machine: its events happen later. */
+  stoppedUntil = Number.NEGATIVE_INFINITY
   /** The ledgers that calls of `awardOne` have open. The package keeps them in a global. */
   readonly ledgerFiles = new Map<string, never>()
   readonly #death = Promise.withResolvers<{ how: 'died' }>()
@@ -262,7 +264,6 @@ export class World {
         const event = this.#next()
         if (event === undefined) this.violate('nothing is left to happen, and something still waits')
         if (++this.#steps > MAX_STEPS) this.violate(`the world does not end: ${MAX_STEPS} events`)
-        this.now = Math.max(this.now, event.at)
         if (this.now > MAX_MS) this.violate('the world does not end: 90 days')
         try {
           if (event.owner === undefined) event.happen()
@@ -281,11 +282,13 @@ export class World {
 
   /** Removes the next event. Draws among those that are due at the same time. */
   #next(): Event | undefined {
-    let at = Number.POSITIVE_INFINITY
-    for (const event of this.#events) at = Math.min(at, event.at)
+    const timeOf = ({ at, owner }: Event): number => Math.max(at, owner?.stoppedUntil ?? at)
+    let next = Number.POSITIVE_INFINITY
+    for (const event of this.#events) next = Math.min(next, timeOf(event))
+    this.now = Math.max(this.now, next)
     const firstOfGroup = new Map<string, Event>()
     for (const event of this.#events) {
-      if (event.at <= Math.max(at, this.now) && !firstOfGroup.has(event.group)) firstOfGroup.set(event.group, event)
+      if (timeOf(event) <= this.now && !firstOfGroup.has(event.group)) firstOfGroup.set(event.group, event)
     }
     const due = [...firstOfGroup.values()]
     if (due.length === 0) return undefined
