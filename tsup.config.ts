@@ -24,27 +24,35 @@ const removeComments: NonNullable<Options['plugins']>[number] = {
 }
 
 /**
- * Packages whose modules run at the first use, with the code that uses them. On import, ky would create a `Request` and look
- * for `FormData`, which loads the HTTP stack of Node. Both create decoders or encoders of text, which jsdom lacks.
+ * Packages that run at their first use: what is used of them, and the code that uses it. On import, ky would create a `Request`
+ * and look for `FormData`, which loads the HTTP stack of Node. Both create decoders or encoders of text, which jsdom lacks.
  */
-const FIRST_USES: Readonly<Record<string, string>> = {
-  // esbuild wraps a module that is required in a function.
-  ky: "export default { create: (options) => require('ky').default.create(options) }",
-  'jose/jwt/decode': "export const decodeJwt = (token) => require('jose/jwt/decode').decodeJwt(token)",
+const FIRST_USES: Readonly<Record<string, readonly [imported: string, use: string]>> = {
+  ky: ['default', 'export default { create: (options) => used().create(options) }'],
+  'jose/jwt/decode': ['decodeJwt', 'export const decodeJwt = (token) => used()(token)'],
 }
 
+/** Puts each package into one function. A required module would keep all its exports, and have a function for each file. */
 const runAtFirstUse: NonNullable<Options['esbuildPlugins']>[number] = {
   name: 'run-at-first-use',
   setup(build) {
     const namespace = 'first-use'
+    const resolveDir = import.meta.dirname
     const filter = new RegExp(`^(?:${Object.keys(FIRST_USES).join('|')})$`)
-    build.onResolve({ filter }, (imported) =>
-      imported.namespace === namespace ? undefined : { path: imported.path, namespace },
-    )
-    build.onLoad({ filter, namespace }, ({ path }) => ({
-      contents: FIRST_USES[path] ?? '',
-      resolveDir: import.meta.dirname,
-    }))
+    build.onResolve({ filter }, ({ path }) => ({ path, namespace }))
+    build.onLoad({ filter, namespace }, async ({ path }) => {
+      const [imported, use] = FIRST_USES[path] ?? []
+      const { outputFiles } = await build.esbuild.build({
+        stdin: { contents: `import { ${imported} as imported } from '${path}'\nvalue = imported`, resolveDir },
+        bundle: true,
+        write: false,
+        format: 'iife',
+        target: 'es2022',
+        platform: 'neutral',
+      })
+      const load = outputFiles.map(({ text }) => text).join('')
+      return { contents: `let value\nfunction used() { if (value === undefined) { ${load} }\nreturn value }\n${use}` }
+    })
   },
 }
 

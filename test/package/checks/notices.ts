@@ -19,7 +19,8 @@ export const checkNotices: PackageCheck = {
 /** Returns the text of the file. */
 export const notices = (packed: PackedPackage): string => renderNotices(bundledPackages(packed))
 
-const MODULE = /(?:^|\/)node_modules\/((?:@[^/\s]+\/)?[^/\s]+)\//
+/** `first-use:` stands above the packages that `tsup.config.ts` runs at their first use. */
+const MODULE = /(?:(?:^|\/)node_modules\/|^first-use:)((?:@[^/\s]+\/)?[^/\s]+)/
 /** Matches the comment that the bundler writes above each module of the library. */
 const HEADING = /^\s*(?:\/\/|\/\*) (\S+)/gm
 /** The command and the console have no comments. */
