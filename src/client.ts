@@ -26,23 +26,23 @@ import { clientSettings, derivedOptions, readClientOptions } from './settings/cl
 import { CLIENT_INTERNALS, clientInternals } from './shared/client-internals.ts'
 import { fetchTransport } from './transports/fetch.ts'
 
-interface ClientState {
-  readonly context: CallContext
+interface ClientContext extends CallContext {
+  /** The checked options, without defaults. */
   readonly options: CampaignClientOptions
 }
 
 /**
- * The state of each client, which printing a client does not show. It is not a private field: a class whose declaration has one
- * accepts only its own clients, and not those of the CommonJS declarations or of a second copy of the package.
+ * The context of each client. Printing a client does not show it. With a private field in its declaration, the class would not
+ * accept clients of the CommonJS declarations or of a second copy of the package.
  */
-const states = new WeakMap<CampaignClient, ClientState>()
+const contexts = new WeakMap<CampaignClient, ClientContext>()
 
 /** Returns the context of a client. @throws TypeError when a method is called on another object */
-function contextOf(client: CampaignClient): CallContext {
-  const state = states.get(client)
-  if (state === undefined)
+function contextOf(client: CampaignClient): ClientContext {
+  const context = contexts.get(client)
+  if (context === undefined)
     throw new TypeError('the method was not called on a CampaignClient; call it as client.method()')
-  return state.context
+  return context
 }
 
 /**
@@ -78,7 +78,7 @@ export class CampaignClient {
     // Bulk awards use the internals. The property is not part of the type, and not enumerable.
     Object.defineProperty(this.prototype, CLIENT_INTERNALS, {
       get(this: CampaignClient) {
-        return states.has(this) ? createInternals(() => contextOf(this)) : undefined
+        return contexts.has(this) ? createInternals(() => contextOf(this)) : undefined
       },
     })
   }
@@ -98,13 +98,13 @@ export class CampaignClient {
   constructor(options: CampaignClientOptions) {
     const own = readClientOptions(options)
     const settings = clientSettings(own)
-    const context = {
+    contexts.set(this, {
+      options: own,
       settings,
       tokens: new AccessTokens(settings),
       transport: settings.transport ?? fetchTransport(settings.fetch),
       limiter: new RateLimiter(settings.limits),
-    }
-    states.set(this, { context, options: own })
+    })
   }
 
   /**
@@ -126,12 +126,10 @@ export class CampaignClient {
    * ```
    */
   with(options: DerivedClientOptions): CampaignClient {
-    const { transport, limiter, tokens } = contextOf(this)
-    const { options: parentOptions } = states.get(this) as ClientState
+    const { options: parentOptions, transport, limiter, tokens } = contextOf(this)
     const { options: ownOptions, hasOwnToken } = derivedOptions(parentOptions, options)
     const derived = newClient(ownOptions)
-    const context = { ...contextOf(derived), transport, limiter, ...(!hasOwnToken && { tokens }) }
-    states.set(derived, { context, options: ownOptions })
+    contexts.set(derived, { ...contextOf(derived), transport, limiter, ...(!hasOwnToken && { tokens }) })
     return derived
   }
 
