@@ -78,7 +78,8 @@ export class CampaignClient {
     // Bulk awards use the internals. The property is not part of the type, and not enumerable.
     Object.defineProperty(this.prototype, CLIENT_INTERNALS, {
       get(this: CampaignClient) {
-        return contexts.has(this) ? createInternals(() => contextOf(this)) : undefined
+        const context = contexts.get(this)
+        return context && createInternals(context)
       },
     })
   }

@@ -4,16 +4,13 @@ import type { CallContext } from './call.ts'
 import { Failure } from './failure.ts'
 import { guardIssues } from './request.ts'
 
-/** Creates the methods of a client that `bulk` uses. @param current - returns the context of the client */
-export const createInternals = (current: () => CallContext): ClientInternals => ({
+/** Creates the methods of a client that `bulk` uses. */
+export const createInternals = ({ settings, tokens }: CallContext): ClientInternals => ({
   async target(operation, signal) {
-    const { settings, tokens } = current()
     const token = await tokens.get(operation, { totalTimeoutMs: settings.totalTimeoutMs, signal })
     if (token instanceof Failure) throw Object.assign(token.error, { attempts: 0, outcome: 'not_applied' })
     return { address: settings.baseUrl, ...identityOf(token) }
   },
-  get maxRetries() {
-    return current().settings.maxRetries
-  },
-  refusalsOfAward: (award) => guardIssues(current().settings.guard, award),
+  maxRetries: settings.maxRetries,
+  refusalsOfAward: (award) => guardIssues(settings.guard, award),
 })

@@ -39,34 +39,31 @@ const RESERVED_HEADER =
 const OVERRIDING_HEADER =
   /^x[-_](?:http[-_]method(?:[-_]override)?|method[-_]override|original[-_]url|rewrite[-_]url)$/i
 
-const eachHeader = dictionary((content, name) => {
+/** Whether a value is an object, but not a list, a map or `Headers`. */
+const hasEntries = <Value>(value: Value): value is Value & object => isRecord(value) && !(Symbol.iterator in value)
+
+/** The rule for a plain object of headers or parameters. `rule` checks each entry. */
+function plainObject(entries: string, rule: Parameters<typeof dictionary>[0]): OptionRule {
+  const eachEntry = dictionary(rule)
+  return withCopy(
+    (value) => (hasEntries(value) ? eachEntry(value) : `must be a plain object of ${entries} names and values`),
+    (value) => (hasEntries(value) ? { ...value } : value),
+  )
+}
+
+const mustBeHeaders = plainObject('header', (content, name) => {
   if (!HEADER_NAME.test(name)) return 'is not a header name'
   if (RESERVED_HEADER.test(name)) return 'is set by the client or the connection'
   if (OVERRIDING_HEADER.test(name)) return 'would replace the method or the URL of the request'
   return typeof content === 'string' && HEADER_VALUE.test(content) ? undefined : 'must be one line of Latin-1 text'
 })
 
-/** Whether a value is an object, but not a list, a map or `Headers`. */
-const hasEntries = <Value>(value: Value): value is Value & object => isRecord(value) && !(Symbol.iterator in value)
-
-const copyOfEntries = (value: unknown): unknown => (hasEntries(value) ? { ...value } : value)
-
-const mustBeHeaders = withCopy(
-  (value) => (hasEntries(value) ? eachHeader(value) : 'must be a plain object of header names and values'),
-  copyOfEntries,
-)
-
-const eachParameter = dictionary((content, name) => {
+const mustBeQuery = plainObject('parameter', (content, name) => {
   if (content === undefined) return undefined
   const isSendable = typeof content === 'string' || typeof content === 'boolean' || Number.isFinite(content)
   if (!isSendable) return 'must be a string, a finite number or a boolean'
   return isWellFormed(`${name} ${content}`) ? undefined : 'must not contain a lone surrogate'
 })
-
-const mustBeQuery = withCopy(
-  (value) => (hasEntries(value) ? eachParameter(value) : 'must be a plain object of parameter names and values'),
-  copyOfEntries,
-)
 
 const mustBeAccessToken: OptionRule = (value) => {
   if (typeof value === 'function' || bearerToken(value) !== undefined) return undefined
@@ -126,11 +123,16 @@ const mustBeTransport: OptionRule = (value) => {
     : 'has a baseUrlProblem that is not a function'
 }
 
-const OVERRIDABLE = {
+/** The options that a client, a derived client and a call have. */
+const SHARED = {
   timeoutMs: optional(milliseconds),
   totalTimeoutMs: optional(milliseconds),
   maxRetries: optional(wholeNumber(0)),
   headers: optional(mustBeHeaders),
+}
+
+const OVERRIDABLE = {
+  ...SHARED,
   hooks: optional(withCopy(nested(HOOKS), boundHooks)),
   retryDelayMs: optional(mustBeFunction),
   guard: optional(nested(GUARD)),
@@ -158,9 +160,6 @@ export const DERIVED: OptionRules<DerivedClientOptions> = {
 
 export const CALL: OptionRules<CallOptions> = {
   signal: optional(mustBeSignal),
-  timeoutMs: optional(milliseconds),
-  totalTimeoutMs: optional(milliseconds),
-  maxRetries: optional(wholeNumber(0)),
-  headers: optional(mustBeHeaders),
+  ...SHARED,
   query: optional(mustBeQuery),
 }
