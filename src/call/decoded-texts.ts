@@ -12,16 +12,12 @@ const CONTROL_CHARACTERS: Readonly<Record<string, string>> = { b: '\b', f: '\f',
 const PERCENT_ENCODED =
   /%(?:[0-7][\da-f]|[cd][\da-f]%[89ab][\da-f]|e[\da-f](?:%[89ab][\da-f]){2}|f[0-4](?:%[89ab][\da-f]){3})/gi
 
-/**
- * Returns a text, and what it is if it is JSON, JSON in JSON, percent-encoded, or a form. Takes linear time: each copy reads
- * the text in one way only.
- */
+/** Returns a text and its decoded copies: read as JSON, as JSON in JSON, and as percent-encoded. Takes linear time. */
 export function decodedTexts(text: string): DecodedText[] {
   const plain = { text, positions: Array.from({ length: text.length + 1 }, (_, at) => at) }
   const once = fromJson(plain)
-  const form = { ...plain, text: text.replaceAll('+', ' ') }
-  const ofUrls = /[%+]/.test(text) ? [plain, form].map((each) => decode(each, PERCENT_ENCODED, fromPercent)) : []
-  return [plain, ...once, ...once.flatMap(fromJson), ...ofUrls]
+  const fromUrl = text.includes('%') ? [decode(plain, PERCENT_ENCODED, fromPercent)] : []
+  return [plain, ...once, ...once.flatMap(fromJson), ...fromUrl]
 }
 
 const fromJson = (source: DecodedText): DecodedText[] =>

@@ -28,7 +28,7 @@ const PART_OF_SECRET = new RegExp(`[^]{${MIN_SECRET_LENGTH},512}`, 'g')
 /** A character is at most this long when encoded, for example as `\\u005c\\u005c` in JSON in JSON. */
 const MAX_ENCODED_LENGTH = 14
 
-/** The texts to redact, in plain text and encoded for JSON (once or twice), URLs and forms. */
+/** The texts to redact. They are also found if they are encoded for JSON (once or twice), a URL or a form. */
 export type Secrets = readonly string[]
 
 /** Returns the parts of a secret. Returns none for a secret of fewer than 8 characters. */
@@ -55,15 +55,20 @@ type Range = readonly [start: number, end: number]
 function rangesOf(text: string, secrets: Secrets): Range[] {
   if (secrets.length === 0) return []
   const ranges: Range[] = []
+  const plain = secrets.map(withoutPlus)
   for (const { text: decoded, positions } of decodedTexts(text)) {
-    for (const secret of secrets) {
-      for (let at = decoded.indexOf(secret); at >= 0; at = decoded.indexOf(secret, at + 1)) {
+    const searched = withoutPlus(decoded)
+    for (const secret of plain) {
+      for (let at = searched.indexOf(secret); at >= 0; at = searched.indexOf(secret, at + 1)) {
         ranges.push([positions[at] as number, positions[at + secret.length] as number])
       }
     }
   }
   return ranges.sort(([a], [b]) => a - b)
 }
+
+/** A form has `+` for a space. */
+const withoutPlus = (text: string): string => text.replaceAll('+', ' ')
 
 /** Replaces ranges, which may overlap. */
 function withoutRanges(text: string, ranges: readonly Range[]): string {
@@ -105,13 +110,9 @@ export function safeCause(error: unknown, secrets: Secrets, depth = 0): Error | 
   const safeInner = safeCause(cause, secrets, depth + 1)
   if (safeInner !== undefined) hide(safe, 'cause', safeInner)
   if (Array.isArray(errors)) {
-    const first = errors.slice(0, MAX_ERRORS)
     // At the maximum depth, the copies have no causes.
-    hide(
-      safe,
-      'errors',
-      first.flatMap((each) => safeCause(each, secrets, MAX_CAUSE_DEPTH) ?? []),
-    )
+    const copies = errors.slice(0, MAX_ERRORS).flatMap((each) => safeCause(each, secrets, MAX_CAUSE_DEPTH) ?? [])
+    hide(safe, 'errors', copies)
   }
   if (typeof name === 'string') hide(safe, 'name', clean(name))
   if (typeof code === 'string') Object.assign(safe, { code: clean(code) })
