@@ -87,14 +87,14 @@ export class TokenLimit {
   /** Indexed by `Waiter.retry`. */
   readonly #waiters: Set<Waiter>[] = []
   readonly #intervalMs: number
-  #nextStart = Number.NEGATIVE_INFINITY
-  #pausedUntil = Number.NEGATIVE_INFINITY
+  #nextStart = -Infinity
+  #pausedUntil = -Infinity
   /** A `Retry-After` that is too long to wait for. Calls fail until the time `until`. */
-  #longPause = { until: Number.NEGATIVE_INFINITY, retryAfterMs: 0 }
+  #longPause = { until: -Infinity, retryAfterMs: 0 }
   /** Maximum number of attempts in flight. */
-  #window = Number.POSITIVE_INFINITY
+  #window = Infinity
   /** Above this size the window grows slowly. The threshold is half of the size that led to the last 429. */
-  #threshold = Number.POSITIVE_INFINITY
+  #threshold = Infinity
   /** The number of pauses so far. Attempts of an earlier epoch do not change the window. */
   #epoch = 0
   /** Attempts of this epoch that are in flight. */
@@ -106,7 +106,7 @@ export class TokenLimit {
   /** 1 after the first pause, and 1 more for each later pause that was too short. The backoff grows with this number. */
   #shortPauses = 0
 
-  constructor(requestsPerSecond = Number.POSITIVE_INFINITY) {
+  constructor(requestsPerSecond = Infinity) {
     this.#intervalMs = 1_000 / requestsPerSecond
   }
 
@@ -122,7 +122,7 @@ export class TokenLimit {
   nextStart(now: number): number {
     return hasRoom(this.#inFlight, Math.floor(this.#window), now)
       ? Math.max(this.#nextStart, this.#pausedUntil)
-      : Number.POSITIVE_INFINITY
+      : Infinity
   }
 
   pauseLeft(now: number): number {
@@ -193,11 +193,11 @@ export class TokenLimit {
   /** Records the end of an attempt. Resets the window and the backoff if no other attempt is left. */
   end(slot: Slot, now: number): void {
     this.#inFlight.delete(slot)
-    if (this.#window === Number.POSITIVE_INFINITY) return
+    if (this.#window === Infinity) return
     removeEnded(this.#inFlight, now)
     if (this.#inFlight.size > 0 || this.#responses === 0 || this.next(now) !== undefined) return
-    this.#window = Number.POSITIVE_INFINITY
-    this.#threshold = Number.POSITIVE_INFINITY
+    this.#window = Infinity
+    this.#threshold = Infinity
     this.#shortPauses = 0
   }
 
@@ -267,7 +267,7 @@ export class RateLimiter {
   readonly #limits = new Map<unknown, TokenLimit>()
   readonly #inFlight = new Set<Slot>()
 
-  constructor({ maxConcurrency = Number.POSITIVE_INFINITY, requestsPerSecond }: RequestLimits = {}) {
+  constructor({ maxConcurrency = Infinity, requestsPerSecond }: RequestLimits = {}) {
     this.#maxConcurrency = maxConcurrency
     this.#requestsPerSecond = requestsPerSecond
   }
@@ -355,12 +355,12 @@ export class RateLimiter {
    * @param waiter - `undefined` for an attempt that is not in the queue
    */
   #delay(limit: TokenLimit, waiter: Waiter | undefined, now: number): number {
-    if (limit.next(now) !== waiter) return Number.POSITIVE_INFINITY
+    if (limit.next(now) !== waiter) return Infinity
     const delayMs = limit.nextStart(now) - now
-    if (delayMs > 0 || this.#maxConcurrency === Number.POSITIVE_INFINITY) return delayMs
-    if (!hasRoom(this.#inFlight, this.#maxConcurrency, now)) return Number.POSITIVE_INFINITY
+    if (delayMs > 0 || this.#maxConcurrency === Infinity) return delayMs
+    if (!hasRoom(this.#inFlight, this.#maxConcurrency, now)) return Infinity
     const due = this.#dueLimit(now)
-    return due === undefined || due === limit ? 0 : Number.POSITIVE_INFINITY
+    return due === undefined || due === limit ? 0 : Infinity
   }
 
   #start(limit: TokenLimit, now: number, attemptMs: number): Slot {
@@ -395,7 +395,7 @@ export class RateLimiter {
   #wakeNext(limit: TokenLimit): void {
     const now = performance.now()
     limit.next(now)?.wake()
-    if (this.#maxConcurrency < Number.POSITIVE_INFINITY) this.#dueLimit(now)?.next(now)?.wake()
+    if (this.#maxConcurrency < Infinity) this.#dueLimit(now)?.next(now)?.wake()
   }
 
   /** Returns the token that was admitted least recently, of those with a waiter that may start now. */

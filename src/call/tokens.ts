@@ -146,8 +146,7 @@ export class AccessTokens {
       this.#requests = this.#requests.filter(({ startedAt }) => now - startedAt < MAX_REQUEST_MS)
       const newest = this.#requests.at(-1)
       const canJoin = newest !== undefined && (newest.isForced || this.#refused === undefined)
-      const asksAt =
-        this.#requests.length >= MAX_REQUESTS ? Number.POSITIVE_INFINITY : canJoin ? start + MAX_JOIN_MS : now
+      const asksAt = this.#requests.length >= MAX_REQUESTS ? Infinity : canJoin ? start + MAX_JOIN_MS : now
       const isOwn = newest === undefined || now >= asksAt
       const request = isOwn ? this.#ask() : newest
       const checkAt = isOwn ? until : Math.min(now + CHECK_MS, until, asksAt, newest.startedAt + MAX_REQUEST_MS)

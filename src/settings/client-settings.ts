@@ -108,6 +108,6 @@ function narrowed(guard: WriteGuard = {}, further: WriteGuard = {}): WriteGuard 
   const maximum = Math.min(...[guard.maxXpPerAward, further.maxXpPerAward].filter((each) => each !== undefined))
   return {
     ...(campaigns && { campaigns: campaigns.filter((each) => guard.campaigns?.includes(each) ?? true) }),
-    ...(maximum < Number.POSITIVE_INFINITY && { maxXpPerAward: maximum }),
+    ...(maximum < Infinity && { maxXpPerAward: maximum }),
   }
 }

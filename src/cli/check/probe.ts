@@ -73,7 +73,7 @@ interface ProbeOptions {
 export class Probe {
   readonly options: ProbeOptions
   #sent = 0
-  #lastSentAt = Number.NEGATIVE_INFINITY
+  #lastSentAt = -Infinity
   /** Why no more requests are sent. */
   #stopReason: string | undefined
   #hasData = false

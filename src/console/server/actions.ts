@@ -134,7 +134,7 @@ const ACTIONS: Actions = {
   redeliver: ({ key }, { service, feed }) => ({ key: feed.runAction(() => service.redeliver(key).deliveryId) }),
 
   addFault({ times, ...fault }, { service }) {
-    const count = times === null ? Number.POSITIVE_INFINITY : times
+    const count = times === null ? Infinity : times
     return { key: service.fail({ ...fault, ...(count !== undefined && { times: count }) } as FaultOptions).id }
   },
 

@@ -25,7 +25,7 @@ export class RateLimit {
   admit(token: string, now: number): HttpError | undefined {
     const admitted = this.#admitted.get(token) ?? { times: [], next: 0 }
     this.#admitted.set(token, admitted)
-    const oldest = admitted.times[admitted.next] ?? Number.NEGATIVE_INFINITY
+    const oldest = admitted.times[admitted.next] ?? -Infinity
     const waitMs = oldest + this.#periodMs - now
     // After a reset of the clock, the time may be in the future: it no longer counts.
     if (waitMs > 0 && oldest <= now) {

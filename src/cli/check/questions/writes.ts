@@ -72,7 +72,7 @@ function findById(progress: readonly Progress[], id: string): Profile['award'] |
 
 /** Finds a platform on which the wallet has more XP than before. */
 function findByXp(before: readonly Progress[], after: readonly Progress[]): Profile['award'] | undefined {
-  const increased = after.find(({ xp = 0 }, index) => xp > (before[index]?.xp ?? Number.POSITIVE_INFINITY))
+  const increased = after.find(({ xp = 0 }, index) => xp > (before[index]?.xp ?? Infinity))
   return increased && { walletPlatform: increased.platform }
 }
 
