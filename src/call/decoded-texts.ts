@@ -7,7 +7,6 @@ export interface DecodedText {
 
 /** A backslash and what it escapes. JSON escapes no other letters and digits. */
 const JSON_ESCAPE = /\\(?:u[\da-f]{4}|[bfnrt]|[^\w])/gi
-const CONTROL_CHARACTERS: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
 /** The percent-encoded UTF-8 bytes of one character. */
 const PERCENT_ENCODED =
   /%(?:[0-7][\da-f]|[cd][\da-f]%[89ab][\da-f]|e[\da-f](?:%[89ab][\da-f]){2}|f[0-4](?:%[89ab][\da-f]){3})/gi
@@ -24,9 +23,7 @@ const fromJson = (source: DecodedText): DecodedText[] =>
   source.text.includes('\\') ? [decode(source, JSON_ESCAPE, unescaped)] : []
 
 const unescaped = (escaped: string): string =>
-  escaped.length > 2
-    ? String.fromCharCode(Number.parseInt(escaped.slice(2), 16))
-    : (CONTROL_CHARACTERS[escaped.charAt(1)] ?? escaped.slice(1))
+  /\w/.test(escaped) ? String(JSON.parse(`"${escaped.toLowerCase()}"`)) : escaped.slice(1)
 
 function fromPercent(bytes: string): string {
   try {
