@@ -2,7 +2,7 @@ import { type AnyEndpoint, type DataOf, endpoints, type OperationName, type Requ
 import type { CampaignError, WriteOutcome } from '../errors/client-errors.ts'
 import type { CallOptions, ClientHooks, EndEvent, RequestEvent } from '../options.ts'
 import type { ClientSettings } from '../settings/client-settings.ts'
-import { asError, reasonOf } from '../shared/abort.ts'
+import { asError, reasonOf, timeoutReason } from '../shared/abort.ts'
 import { callSafely } from '../shared/call-safely.ts'
 import { type Account, accountOf, isPaced } from '../shared/client-internals.ts'
 import { sleep, TIMED_OUT, withTimeout } from '../shared/timers.ts'
@@ -204,7 +204,7 @@ export class Call<Name extends OperationName> {
       const sending = this.#callTransport(request, cancellation)
       const response: unknown = await withTimeout(sending, Math.min(timeoutMs, remainingMs), signal)
       if (response === TIMED_OUT) {
-        const reason: Error = new DOMException('The operation was aborted due to timeout', 'TimeoutError')
+        const reason = timeoutReason()
         cancellation.cancel(reason)
         // The local service adds a cause if it waits for its own clock.
         const cause = safeCause(reason.cause, this.#secrets())

@@ -57,7 +57,8 @@ class Waiter {
   readonly retry: number
   readonly since: number
   checkedAt = performance.now()
-  #wake: () => void = () => undefined
+  /** Ends {@link sleep}. */
+  wake: () => void = () => undefined
 
   constructor(retry: number, since: number | undefined) {
     this.retry = retry
@@ -67,13 +68,9 @@ class Waiter {
   /** Waits for {@link wake}, at most for `ms`. Rejects with the signal's reason when `signal` aborts. */
   async sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
     const woken = new Promise<void>((resolve) => {
-      this.#wake = resolve
+      this.wake = resolve
     })
     await withTimeout(woken, ms, signal)
-  }
-
-  wake(): void {
-    this.#wake()
   }
 }
 

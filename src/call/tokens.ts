@@ -1,6 +1,7 @@
 import type { AccessTokenSource } from '../options.ts'
 import type { ClientSettings } from '../settings/client-settings.ts'
 import { bearerToken, TOKEN_RULE, warnOfShortSecret } from '../settings/secrets.ts'
+import { timeoutReason } from '../shared/abort.ts'
 import { expiryOf } from '../shared/jwt.ts'
 import { startTimer, TIMED_OUT, withTimeout } from '../shared/timers.ts'
 import { type Failure, noTokenInTime, tokenFailure } from './failure.ts'
@@ -171,7 +172,7 @@ export class AccessTokens {
       // Waiting calls keep the process alive. The request alone must not.
       const stopTimer = startTimer(MAX_REQUEST_MS, () => {
         resolve(undefined)
-        abandoned.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'))
+        abandoned.abort(timeoutReason())
       })
       void this.#callSource(abandoned.signal, isForced).then((token) => {
         stopTimer()

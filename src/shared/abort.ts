@@ -52,4 +52,7 @@ export const reasonOf = ({ reason }: AbortSignal): unknown => (reason === undefi
 /** Returns the reason of an abort if it is an error, otherwise an `AbortError`: a `fetch` expects an error. */
 export const asError = (reason: unknown): Error => (isError(reason) ? reason : abortError())
 
+/** Returns the reason of `AbortSignal.timeout`. */
+export const timeoutReason = (): Error => new DOMException('The operation was aborted due to timeout', 'TimeoutError')
+
 const abortError = (): Error => new DOMException('This operation was aborted', 'AbortError')
