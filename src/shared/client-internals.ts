@@ -1,3 +1,7 @@
+/** Returns a property of a value, which may not be an object. */
+const read = (value: unknown, key: symbol): unknown =>
+  typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
+
 /** The key of a client's internals, the same in every copy of the package in a process. */
 export const CLIENT_INTERNALS: unique symbol = Symbol.for('campaign-client.internals') as never
 
@@ -21,18 +25,16 @@ export type Account = Pick<ClientTarget, 'issuer' | 'subject'>
 export const optionsFor = ({ issuer, subject }: Account): object => ({ [ACCOUNT]: { issuer, subject } })
 
 /** Returns the account of {@link optionsFor}; `undefined` for any other options. */
-export const accountOf = (options: unknown): Account | undefined =>
-  typeof options === 'object' && options !== null && ACCOUNT in options ? (options[ACCOUNT] as Account) : undefined
+export const accountOf = (options: unknown): Account | undefined => read(options, ACCOUNT) as Account | undefined
 
 /** The key of an internal call option: the caller paces its calls itself. The same in every copy of the package. */
 const PACED: unique symbol = Symbol.for('campaign-client.paced') as never
 
-/** Call options after which a 429 fails the call at once: the caller waits, and tells its own caller that it waits. */
+/** Call options with which a 429 fails the call immediately. The caller waits instead, and reports the wait. */
 export const PACED_OPTIONS: object = { [PACED]: true }
 
-/** Returns whether the options are {@link PACED_OPTIONS}, or have them. */
-export const isPaced = (options: unknown): boolean =>
-  typeof options === 'object' && options !== null && PACED in options
+/** Whether call options contain {@link PACED_OPTIONS}. */
+export const isPaced = (options: unknown): boolean => read(options, PACED) === true
 
 /** A reason why the guard would refuse an award. */
 interface Refusal {
@@ -56,8 +58,5 @@ export interface ClientInternals {
 }
 
 /** Returns the internals of a client of this package; `undefined` for any other value. */
-export function clientInternals(value: unknown): ClientInternals | undefined {
-  return typeof value === 'object' && value !== null && CLIENT_INTERNALS in value
-    ? (value[CLIENT_INTERNALS] as ClientInternals | undefined)
-    : undefined
-}
+export const clientInternals = (value: unknown): ClientInternals | undefined =>
+  read(value, CLIENT_INTERNALS) as ClientInternals | undefined
