@@ -162,7 +162,7 @@ export interface FetchLikeResponse {
  */
 export type FetchLike = (url: string, init: FetchLikeInit) => Promise<FetchLikeResponse>
 
-/** What a client sends its requests with. `fetch` and `transport` exclude each other. */
+/** The options for sending requests: `fetch` or `transport`, not both. */
 export type SenderOptions =
   | {
       /**

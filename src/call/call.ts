@@ -72,7 +72,7 @@ export class Call<Name extends OperationName> {
   #slot: Slot | undefined
   /** The account whose tokens may be sent; `undefined` for any. */
   #account: Account | undefined
-  /** Whether the caller waits after a 429, instead of this call. */
+  /** Whether a 429 fails the call immediately, because the caller waits itself. */
   #isPaced = false
   /** Whether a request may have been sent and has no known result yet. */
   #isSending = false
@@ -124,8 +124,8 @@ export class Call<Name extends OperationName> {
   }
 
   /**
-   * Makes one attempt: gets the token, waits for a slot, sends the request and decodes the response. The slot comes last: a slow
-   * token source must not take up slots, or delay an attempt into a pause or beyond the rate.
+   * Makes one attempt: gets the token, waits for a slot, sends the request and decodes the response. The token comes first: with
+   * a slow token source, an attempt would hold its slot too long, and might start in a pause or too soon after another one.
    */
   async #attempt(): Promise<{ readonly data: unknown } | Failure> {
     const { settings, tokens, limiter } = this.#context
@@ -162,7 +162,7 @@ export class Call<Name extends OperationName> {
     return this.#context.tokens.get(this.#operation, this.#prepared.settings, this.#timeLeft())
   }
 
-  /** Waits for a slot. When it is the attempt's turn, its token may have expired or been refused: it then needs another one. */
+  /** Waits for a slot. Returns {@link NotReady} if the attempt needs a new token: its own has expired or been refused. */
   async #waitForSlot(token: string, since: number | undefined): Promise<Slot | NotReady | Failure> {
     const { limiter, settings, tokens } = this.#context
     const { signal, timeoutMs, totalTimeoutMs } = this.#prepared.settings

@@ -78,10 +78,7 @@ function networkFailure(operation: string, thrown: unknown, sent: boolean, secre
   return new Failure(sent ? 'no_response' : 'not_sent', new NetworkError(message, { operation, cause, systemCode }))
 }
 
-/**
- * Returns the distinct messages of an error, of its causes, and of the errors of an `AggregateError`. The deepest cause is
- * usually the most specific.
- */
+/** Returns the distinct messages of an error, its causes, and the errors of an `AggregateError`. */
 function messagesOf(cause: Error | undefined): string[] {
   const messages = new Set<string>()
   for (let error = cause; error !== undefined; error = error.cause as Error | undefined) {
@@ -121,7 +118,7 @@ export function attemptTimedOut(operation: string, timeoutMs: number, cause?: Er
   return new Failure('no_response', timeout(operation, 'attempt', timeoutMs, problem, cause))
 }
 
-/** @param cause - as of {@link attemptTimedOut} */
+/** @param cause - why there was no response, if the transport told it */
 export function callTimedOut(operation: string, totalTimeoutMs: number, cause?: Error): Failure {
   const problem = `the call took longer than totalTimeoutMs (${totalTimeoutMs} ms)${detailOf(cause)}`
   return new Failure('no_response', timeout(operation, 'total', totalTimeoutMs, problem, cause), { isFinal: true })

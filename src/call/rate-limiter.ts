@@ -39,13 +39,13 @@ export interface Wait {
   /** The time limit of the wait and the attempt together, in milliseconds. */
   readonly totalMs: number
   readonly signal: AbortSignal | undefined
-  /** The {@link NotReady.since} of an attempt that was not ready. It gets its place in the queue back. */
+  /** The {@link NotReady.since} of the attempt's last wait, if there was one. The attempt gets its place in the queue back. */
   readonly since: number | undefined
-  /** Whether the attempt can be sent, as it needs a valid token. Called when it is its turn. */
+  /** Whether the attempt has a valid token. Called when it is the attempt's turn. */
   readonly isReady: () => boolean
 }
 
-/** It was the attempt's turn, and it was not ready. It has no slot. */
+/** The attempt got no slot: at its turn, it had no valid token. */
 export interface NotReady {
   /** The value of `performance.now()` when the attempt began to wait. */
   readonly since: number
@@ -131,7 +131,7 @@ export class TokenLimit {
     return now < this.#longPause.until ? { retryAfterMs: this.#longPause.retryAfterMs } : undefined
   }
 
-  /** Adds a waiter to its queue, unless it has a place: to the end, or to its earlier place. */
+  /** Adds a waiter to the end of its queue, or at its earlier place. Does nothing if it is in the queue. */
   add(waiter: Waiter): void {
     while (this.#waiters.length <= waiter.retry) this.#waiters.push(new Set())
     const queue = this.#waiters[waiter.retry] as Set<Waiter>

@@ -24,7 +24,7 @@ export function mayRetry({ kind, status, retryAfterMs, isFinal }: Failure, rule:
 }
 
 /**
- * The largest share of a backoff that jitter may remove: all of a retry's, half of a pause's. A retry that comes too early gets
+ * The largest share of a backoff that jitter may remove. A pause keeps at least half, because a retry that comes too early gets
  * another 429, and uses up one of `maxRetries`.
  */
 export const JITTER = { ofRetry: 1, ofPause: 0.5 } as const

@@ -95,8 +95,8 @@ export class AccessTokens {
   }
 
   /**
-   * Returns the token for a call that got one and then waited: the cached token, or the same token for a second. Without that
-   * second, a call would never have a token if all tokens of the source expire within 30 s.
+   * Returns the token to send after a wait: the cached token, or `token` if it is less than a second old. Otherwise a call would
+   * never have a token if the source's tokens are valid for less than 30 s.
    */
   afterWait(token: string): string | undefined {
     const newest = this.#cached
@@ -133,8 +133,8 @@ export class AccessTokens {
   }
 
   /**
-   * Waits for the newest request, or makes one. After the newest token was refused, a request that was made before is of no
-   * use: a source with a cache may return the refused token.
+   * Waits for the newest request, or makes one. Does not wait for a request from before the newest token was refused: a source
+   * with a cache may return the refused token.
    */
   async #renewed(
     remainingMs: number,
@@ -160,7 +160,7 @@ export class AccessTokens {
     }
   }
 
-  /** Whether a request that was made before the newest token was refused has returned that token again. */
+  /** Whether a source that was not told to bypass its cache has returned the refused token. */
   #isRefused(result: string | TokenProblem, isForced: boolean): boolean {
     return result === this.#refused && !isForced
   }

@@ -3,14 +3,13 @@
  *
  * @module campaign-client/testing/msw
  */
-// Not by name: older versions have no such exports, and the error of the runtime would not say which version is needed.
-
 import type { HttpHandler } from 'msw'
 import * as msw from 'msw'
 import { readOptions } from '../errors/read-options.ts'
 import type { OptionRule, OptionRules } from '../shared/option-checks.ts'
 import type { CampaignService } from './campaign-service.ts'
 
+// Not imported by name: old versions lack the exports, and the runtime's error would not name the version that is needed.
 const { http, HttpResponse } = msw
 // Versions below 2.10 inherit `error` from `Response`.
 if (typeof http?.all !== 'function' || !Object.hasOwn(HttpResponse, 'error')) {
