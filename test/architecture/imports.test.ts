@@ -20,7 +20,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   postgres: 'errors shared',
   testing: 'zod endpoints options errors schemas webhook shared msw',
   console: 'campaign-client endpoints shared zod preact @preact',
-  cli: 'console campaign-client call endpoints errors transports shared zod @noble commander csv-parse csv-stringify picocolors proxy-from-env https-proxy-agent',
+  cli: 'console campaign-client bulk call endpoints errors transports shared zod @noble commander csv-parse csv-stringify picocolors proxy-from-env https-proxy-agent',
   shared: 'jose',
 }
 

@@ -1,9 +1,18 @@
 import { ApiError, type CampaignClient } from 'campaign-client'
-import type { AwardRow } from 'campaign-client/bulk'
+import type { AwardRow, Verdict } from 'campaign-client/bulk'
 import { outcomeOf, statusOf } from '../../bulk/call-outcome.ts'
 import { comparableAddress } from '../../shared/wallet-address.ts'
 import { withoutReference } from '../failure.ts'
-import type { Plan } from './plan.ts'
+import type { AwardList } from './list.ts'
+
+/** A list, and what its ledger has. */
+interface PlannedList {
+  readonly list: AwardList
+  /** The campaigns of the list. */
+  readonly pids: readonly string[]
+  /** The verdicts in the ledger, by id. */
+  readonly verdicts: ReadonlyMap<string, Verdict>
+}
 
 /** What the service says about a list before it is sent. */
 export interface Asked {
@@ -28,7 +37,7 @@ const CAMPAIGN_REFUSALS: readonly number[] = [400, 403, 404]
  * @param platform - the platform under which the service lists the awards of a wallet
  * @throws CampaignError when the token is refused, or there is no response to any read
  */
-export async function askService(client: CampaignClient, plan: Plan, platform: string): Promise<Asked> {
+export async function askService(client: CampaignClient, plan: PlannedList, platform: string): Promise<Asked> {
   const refused: Asked['refused'][number][] = []
   let wallets = 0
   let usedBefore = 0
@@ -76,7 +85,7 @@ export async function askService(client: CampaignClient, plan: Plan, platform: s
 }
 
 /** Returns the campaigns to ask for, then the wallets. The wallets are spread over the rows without an entry in the ledger. */
-function readsOf({ list, pids, verdicts }: Plan): { readonly pid: string; readonly address?: string }[] {
+function readsOf({ list, pids, verdicts }: PlannedList): { readonly pid: string; readonly address?: string }[] {
   const newAwards = [...list.awards.values()].filter(({ id }) => !verdicts.has(id))
   const wallets = [...new Map(newAwards.map((row) => [`${comparableAddress(row.address)} ${row.pid}`, row])).values()]
   const count = Math.min(MAX_WALLETS, wallets.length)
@@ -88,7 +97,7 @@ function readsOf({ list, pids, verdicts }: Plan): { readonly pid: string; readon
 }
 
 /** Returns whether an id is that of an award of the list for this wallet, and the ledger does not have it. */
-function isNewAwardOf({ list, verdicts }: Plan, id: string, wallet: Pick<AwardRow, 'address' | 'pid'>): boolean {
+function isNewAwardOf({ list, verdicts }: PlannedList, id: string, wallet: Pick<AwardRow, 'address' | 'pid'>): boolean {
   const row = list.awards.get(id)
   if (row === undefined || verdicts.has(id) || row.pid !== wallet.pid) return false
   return comparableAddress(row.address) === comparableAddress(wallet.address)

@@ -8,16 +8,9 @@ import { CommandFailure, usageFailure } from '../failure.ts'
 import { inputName } from '../files.ts'
 import { formatCount, formatNumber } from './format.ts'
 import { lookAlikesInList } from './look-alikes.ts'
-import { type Columns, type CsvRecord, decodeText, headingsOf, readColumns, readRecords } from './read-csv.ts'
-import { type ListProblem, type ListRow, type RowRules, RULES, readRow } from './read-row.ts'
+import { type Columns, decodeText, headingsOf, readColumns, readRecords } from './read-csv.ts'
+import { type ListProblem, type ListRecord, type ListRow, type RowRules, RULES, readRow } from './read-row.ts'
 import { roundedIds } from './spreadsheet.ts'
-
-/** A record of a list, and its row unless the record has a mistake. */
-export interface ListRecord extends CsvRecord {
-  readonly row: ListRow | undefined
-  /** The id of the award, even if another cell has a mistake; `undefined` if it cannot be known. */
-  readonly id: string | undefined
-}
 
 /** A list of awards, with the mistakes in it. */
 export interface AwardList {

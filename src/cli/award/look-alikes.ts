@@ -1,30 +1,13 @@
 import { rewardId } from 'campaign-client/bulk'
 import { comparableAddress } from '../../shared/wallet-address.ts'
-import type { AwardList } from './list.ts'
-import { codePoint } from './read-csv.ts'
-import type { ListProblem, ListRow } from './read-row.ts'
+import { HIDDEN, hiddenCharacter, visibleText, withoutHidden } from './hidden-characters.ts'
+import type { Columns } from './read-csv.ts'
+import type { ListProblem, ListRecord, ListRow } from './read-row.ts'
 
-/**
- * Characters that nobody sees, and white space that looks like a space. Texts that look the same may differ in them, but
- * emoji and many languages need some of them.
- */
-const HIDDEN = /\p{Default_Ignorable_Code_Point}|(?! )\p{White_Space}/u
-const IGNORABLE = /\p{Default_Ignorable_Code_Point}/gu
-const WHITE_SPACE = /\p{White_Space}/gu
-
-/** Describes the first hidden character of a text; `undefined` if the text has none. */
-export function hiddenCharacter(text: string): string | undefined {
-  const [character] = HIDDEN.exec(text) ?? []
-  if (character === undefined) return undefined
-  return `${/\p{White_Space}/u.test(character) ? 'white space other than a space' : 'the invisible character'}: ${codePoint(character)}`
+interface ReadList {
+  readonly columns: Columns
+  readonly records: readonly ListRecord[]
 }
-
-const withoutHidden = (text: string): string => text.replace(IGNORABLE, '').replace(WHITE_SPACE, ' ').trim()
-
-/** Returns a reason as a reader sees it. */
-export const visibleText = (reason: string): string => withoutHidden(reason.normalize('NFKC'))
-
-type ReadList = Pick<AwardList, 'columns' | 'records'>
 
 export interface Text {
   readonly row: ListRow

@@ -3,7 +3,7 @@ import { MAX_DIGITS } from '../../shared/decimals.ts'
 import { WALLET_ADDRESS } from '../../shared/wallet-address.ts'
 import { hasTooManyDigits } from '../flags.ts'
 import type { Column, ColumnNames } from './columns.ts'
-import { hiddenCharacter, visibleText } from './look-alikes.ts'
+import { hiddenCharacter, visibleText } from './hidden-characters.ts'
 import { type Columns, type CsvRecord, hasTooManyCells } from './read-csv.ts'
 import { spreadsheetMistake } from './spreadsheet.ts'
 
@@ -42,6 +42,13 @@ export interface ListProblem {
 export interface ListRow extends AwardRow {
   /** Its line in the file, from 1. */
   readonly line: number
+}
+
+/** A record of a list, and its row unless the record has a mistake. */
+export interface ListRecord extends CsvRecord {
+  readonly row: ListRow | undefined
+  /** The id of the award, even if another cell has a mistake; `undefined` if it cannot be known. */
+  readonly id: string | undefined
 }
 
 export interface RowRules {

@@ -2,9 +2,9 @@ import type { LedgerEntry } from 'campaign-client/bulk'
 import { stringify } from 'csv-stringify/sync'
 import { isSameAward } from '../../shared/same-award.ts'
 import { withoutReference } from '../failure.ts'
-import type { AwardList, ListRecord } from './list.ts'
+import type { AwardList } from './list.ts'
 import { hasTooManyCells } from './read-csv.ts'
-import type { ListProblem, ListRow } from './read-row.ts'
+import type { ListProblem, ListRecord, ListRow } from './read-row.ts'
 import { escapeFormula } from './spreadsheet.ts'
 
 /** The columns that a report adds to those of its list. */

@@ -1,17 +1,9 @@
 import { setMaxListeners } from 'node:events'
 import { existsSync } from 'node:fs'
-import {
-  type CallOptions,
-  type CampaignClient,
-  ConfigurationError,
-  type GetUserProgressRequest,
-  type RewardWalletRequest,
-} from 'campaign-client'
+import { type CallOptions, type CampaignClient, ConfigurationError, type RewardWalletRequest } from 'campaign-client'
 import {
   type AwardReport,
-  type AwardRow,
   AwardRunStoppedError,
-  type Confirmation,
   confirmFromProgress,
   type FileLedger,
   rewardWallets,
@@ -144,7 +136,7 @@ async function run({ client, ledger, format, flags, context }: Sending, plan: Pl
       concurrency: flags.concurrency,
       patienceMs: flags.patience,
       retryRejected,
-      confirm: abortableConfirm(client, format, secondSignal),
+      confirm: confirmFromProgress(client, { platform: format.platform, amounts: format.amounts }),
       onProgress: (progress) => display.show(progress),
       signal,
     })
@@ -189,18 +181,6 @@ function abortable(client: CampaignClient, signal: AbortSignal) {
     // The options of a run name the account whose tokens may be sent.
     rewardWallet: (award: RewardWalletRequest, options: CallOptions) =>
       client.rewardWallet(award, { ...options, signal }),
-    getUserProgress: (user: GetUserProgressRequest) => client.getUserProgress(user, { signal }),
-  }
-}
-
-/** Looks for an award in the progress, until `signal` is aborted. */
-function abortableConfirm(client: CampaignClient, { platform, amounts }: ProgressFormat, signal: AbortSignal) {
-  const confirm = confirmFromProgress(abortable(client, signal), { platform, amounts })
-  return async (row: AwardRow): Promise<Confirmation> => {
-    const confirmation = await confirm(row)
-    // An aborted reading proves nothing about the award.
-    if (confirmation === undefined) signal.throwIfAborted()
-    return confirmation
   }
 }
 
