@@ -92,13 +92,7 @@ abstract class Awards {
   }
 
   #query<Row>(sql: string): Row[] {
-    try {
-      return this.scene.disk.query<Row>(this.#file, sql)
-    } catch (error) {
-      // A process that died while it created the file.
-      if (/no such table/.test(String(error))) return []
-      throw error
-    }
+    return this.scene.disk.query<Row>(this.#file, sql)
   }
 
   /** Draws how refused awards are confirmed. */

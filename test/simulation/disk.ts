@@ -35,7 +35,7 @@ export class Disk {
     return join(this.folder, name)
   }
 
-  /** Runs a query on a copy of the files, as a process that starts now would find them. */
+  /** Runs a query on a copy of the files, as a process that starts now would find them. Without the table, returns no rows. */
   query<Row>(name: string, sql: string): Row[] {
     if (!existsSync(this.path(name))) return []
     const copy = this.path('copy')
@@ -43,6 +43,9 @@ export class Disk {
     const database = new DatabaseSync(copy)
     try {
       return database.prepare(sql).all() as Row[]
+    } catch (error) {
+      if (/no such table/.test(String(error))) return []
+      throw error
     } finally {
       database.close()
       for (const suffix of SIDE_FILES) rmSync(copy + suffix, { force: true })

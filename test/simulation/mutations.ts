@@ -211,8 +211,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'a replay takes no claim',
     world: 'events',
     file: 'src/webhook/stores/sqlite-store.ts',
-    from: 'AND ${isKept} AND ${isExpired} RETURNING message',
-    to: 'AND ${isKept} RETURNING message',
+    from: 'isExpired} RETURNING message',
+    to: 'isKept} RETURNING message',
   },
   {
     name: 'runOnce runs twice',
