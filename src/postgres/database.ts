@@ -1,3 +1,5 @@
+import { ConfigurationError } from '../errors/client-errors.ts'
+
 /**
  * The columns of a row, in order. They have no names, because a client may rename them (`transform` of `postgres`). Every
  * statement casts its columns to text, because a client may convert other types (type parsers of `pg`).
@@ -94,6 +96,22 @@ export const tookTooLong = (maxRunMs: number): Error =>
 export const ENDED =
   'the transaction of runOnce has ended: await everything that you write through tx before your function returns'
 
-/** Reads the columns of rows that a client returned as objects. */
-export const readRows = (rows: readonly unknown[]): readonly Row[] =>
-  rows.map((row) => Object.values(row as Readonly<Record<string, string | null>>))
+/**
+ * Reads the columns of rows that a client returned as objects.
+ *
+ * @throws ConfigurationError when the client did not return a list
+ */
+export function readRows(rows: unknown, options: PostgresOptions): readonly Row[] {
+  if (!Array.isArray(rows)) throw unreadable(options)
+  return rows.map((row) => Object.values(row ?? {}))
+}
+
+/** The databases that a caller may pass, for messages. */
+export const YOUR_DATABASE = 'a Pool of "pg" or the sql of "postgres"'
+
+/** The error for a client that does not respond as `pg` or `postgres` does. */
+export const unreadable = ({ name }: PostgresOptions): ConfigurationError =>
+  new ConfigurationError(
+    `${name} can't read rows: the client must not change texts, or drop columns (transform of postgres, type parsers of pg), ` +
+      `and must be ${YOUR_DATABASE}`,
+  )

@@ -1,23 +1,37 @@
-import { ConfigurationError } from '../errors/client-errors.ts'
 import { Semaphore } from '../shared/semaphore.ts'
-import { hasMethod, typeName } from '../shared/type-checks.ts'
+import { hasMethod, isRecord, typeName } from '../shared/type-checks.ts'
 import { warnOnce } from '../shared/warn-once.ts'
-import type { PostgresDatabase, PostgresDriver, PostgresOptions } from './database.ts'
+import {
+  type PostgresDatabase,
+  type PostgresDriver,
+  type PostgresOptions,
+  unreadable,
+  YOUR_DATABASE,
+} from './database.ts'
 import { type PgPool, pgDatabase } from './pg.ts'
 import { isSql, mustNotPrepare, type PostgresSql, postgresJsDatabase } from './postgres-js.ts'
+
+/** Clients that have the methods of a `Pool` of `pg`, but work differently. A `Pool` does not have these members. */
+const OTHER_CLIENTS: Readonly<Record<string, string>> = {
+  // A single client cannot run concurrent transactions.
+  escapeIdentifier: 'a single client of "pg"',
+  $pool: 'the db of "pg-promise": pass its db.$pool',
+  maybeOneFirst: 'a pool of "slonik"',
+  request: 'a pool of "mssql"',
+}
 
 /** The rule for a pool of `pg`, or a `sql` of `postgres`. */
 export const mustBeDatabase = (value: unknown): string | undefined => {
   if (isSql(value)) return mustNotPrepare(value)
-  const isPool = typeof value === 'object' && hasMethod(value, 'query') && hasMethod(value, 'connect')
-  // A `Client` has `escapeIdentifier`, a `Pool` does not.
-  if (isPool && !hasMethod(value, 'escapeIdentifier')) return undefined
-  // A single client or the `sql` of a transaction cannot run concurrent transactions, and may never commit.
-  return `must be a Pool of "pg" or the sql of "postgres", not a single client or a transaction; got ${typeName(value)}`
+  const isLikePool = isRecord(value) && hasMethod(value, 'query') && hasMethod(value, 'connect')
+  const other = isLikePool ? Object.keys(OTHER_CLIENTS).find((member) => member in value) : ''
+  if (other === undefined) return undefined
+  return `must be ${YOUR_DATABASE}, not a single client or a transaction; got ${OTHER_CLIENTS[other] ?? typeName(value)}`
 }
 
 /**
- * Opens a database. Before the first statement it checks that the client returns text unchanged.
+ * Opens a database. Before the first statement it asks a question with a known answer. If the client rejects or does not respond,
+ * it asks again before the next statement.
  *
  * @param database - passes {@link mustBeDatabase}
  */
@@ -25,7 +39,7 @@ export function openDatabase(database: PgPool | PostgresSql, options: PostgresOp
   const opened = isSql(database) ? postgresJsDatabase(database, options) : pgDatabase(database, options)
   let check: Promise<void> | undefined
   const checkOnce = (): Promise<void> => {
-    check ??= requireUnchangedText(opened, options).catch((error) => {
+    check ??= requireKnownAnswer(opened, options).catch((error) => {
       check = undefined
       throw error
     })
@@ -82,12 +96,10 @@ async function retry<Result>(
   }
 }
 
-async function requireUnchangedText({ query }: PostgresDatabase, { name }: PostgresOptions): Promise<void> {
-  const [row] = await query("SELECT 'Text'::text AS unchanged, NULL::text AS missing")
-  if (row?.length === 2 && row[0] === 'Text' && row[1] === null) return
-  throw new ConfigurationError(
-    `${name} can't read rows: the client must not change texts, or drop columns (transform of postgres, type parsers of pg)`,
-  )
+async function requireKnownAnswer({ query }: PostgresDatabase, options: PostgresOptions): Promise<void> {
+  const [row, ...others] = await query("SELECT 'Text'::text AS unchanged, NULL::text AS missing")
+  const isUnchanged = row?.length === 2 && row[0] === 'Text' && row[1] === null
+  if (!isUnchanged || others.length > 0) throw unreadable(options)
 }
 
 /** The semaphore is a property of the pool, because the ESM and the CommonJS copy of this package may use the same pool. */

@@ -1,4 +1,5 @@
 import { withTimeLimit } from '../shared/timers.ts'
+import { hasMethod } from '../shared/type-checks.ts'
 import { warnOnce } from '../shared/warn-once.ts'
 import {
   ENDED,
@@ -12,6 +13,7 @@ import {
   readRows,
   SilentConnectionError,
   tookTooLong,
+  unreadable,
 } from './database.ts'
 
 /** The methods of a `PoolClient` of `pg` that this package uses. */
@@ -102,19 +104,31 @@ class PgConnection implements PostgresTransaction {
   /** Takes a connection from the pool. The promise of `pool.connect()` would resolve too late for the error listener. */
   static from(pool: PgPool, options: PostgresOptions): Promise<PgConnection> {
     return new Promise((resolve, reject) => {
-      pool.connect((error, client, release) => {
-        if (client === undefined) reject(error)
-        else resolve(new PgConnection(client, release, options))
+      let isCalled = false
+      const connecting: unknown = pool.connect((error, client, release) => {
+        isCalled = true
+        const isClient = hasMethod(client, 'query') && typeof release === 'function'
+        if (isClient) resolve(new PgConnection(client as PgClient, release, options))
+        else reject(error ?? unreadable(options))
       })
+      // Pools of other packages do not call the callback, but return a promise of a connection.
+      if (!hasMethod(connecting, 'then')) return
+      Promise.resolve(connecting).then((connection) => {
+        if (isCalled || connection === undefined) return
+        if (hasMethod(connection, 'release')) (connection as { release(): void }).release()
+        reject(unreadable(options))
+      }, reject)
     })
   }
 
   async query(text: string, ...values: (string | number | boolean)[]): Promise<readonly Row[]> {
-    const { rows } = await withTimeLimit(this.#client.query(text, values), this.#options.statementTimeoutMs, () => {
+    const response = Promise.resolve(this.#client.query(text, values))
+    const result = await withTimeLimit(response, this.#options.statementTimeoutMs, () => {
       this.#isBroken = true
       return new SilentConnectionError(this.#options)
     })
-    return readRows(rows)
+    // The client may be of another package, whose result is undefined.
+    return readRows(result?.rows, this.#options)
   }
 
   async withClient<Result>(apply: (tx: unknown) => Result, maxRunMs: number): Promise<Awaited<Result>> {

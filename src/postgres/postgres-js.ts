@@ -79,7 +79,7 @@ async function query(
 ): Promise<readonly Row[]> {
   const rows = await inTime(sql.unsafe(text, values), options)
   // After a session was ended in the middle of a result, the next result of postgres 3.4 begins with a hole.
-  return readRows(rows.filter((row) => row !== undefined))
+  return readRows(Array.isArray(rows) ? rows.filter((row) => row !== undefined) : rows, options)
 }
 
 const inTime = <Result>(response: PromiseLike<Result>, options: PostgresOptions): Promise<Result> =>

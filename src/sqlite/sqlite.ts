@@ -1,4 +1,5 @@
 import { ConfigurationError } from '../errors/client-errors.ts'
+import { hasMethod } from '../shared/type-checks.ts'
 
 /** A value that SQLite stores. */
 export type SqliteValue = string | number | bigint | null | Uint8Array
@@ -7,7 +8,7 @@ export type SqliteValue = string | number | bigint | null | Uint8Array
 export interface SqliteStatement {
   /** Runs the statement, and returns the number of changed rows. */
   run(...values: SqliteValue[]): { readonly changes: number | bigint; readonly lastInsertRowid: number | bigint }
-  /** Returns the first row, or `undefined`. */
+  /** Returns the first row. Without a row, returns `undefined` or `null`. */
   get(...values: SqliteValue[]): unknown
   /** Returns all rows. */
   all(...values: SqliteValue[]): unknown[]
@@ -60,6 +61,65 @@ export function loadSqlite(where: string): NodeSqlite {
  */
 export function openSqlite(where: string, path: string): SqliteDatabase {
   return new (loadSqlite(where).DatabaseSync)(path)
+}
+
+/** The databases that a caller may pass, for messages. */
+export const YOUR_DATABASE = 'a DatabaseSync of node:sqlite or a Database of "better-sqlite3"'
+
+/**
+ * Asks a database of the caller two questions with known answers, and returns it. With callbacks or promises, statements would
+ * run later, and each would seem to have returned a row.
+ *
+ * @param where - the function to name in the error
+ * @throws ConfigurationError when an answer has another form
+ * @throws the error of SQLite, or BusyError. Neither says anything about the form.
+ */
+export function requireKnownAnswers(where: string, database: SqliteDatabase): SqliteDatabase {
+  const isKnown = atOnce(database, () => {
+    const [answer, ...others] = firstRow(database, 'SELECT 1 AS answer') ?? []
+    const isRow = (answer === 1 || answer === 1n) && others.length === 0
+    return isRow && firstRow(database, 'SELECT 1 AS answer WHERE 0') === undefined
+  })
+  if (isKnown) return database
+  throw new ConfigurationError(
+    `${where} can't read rows: the database must be ${YOUR_DATABASE}, or return rows at once as these do, without callbacks ` +
+      'and promises',
+  )
+}
+
+/** Returns the columns of the first row. A database of another form returns any values. */
+function firstRow(database: SqliteDatabase, sql: string): unknown[] | undefined {
+  const statement: unknown = database.prepare(sql)
+  const row = (hasMethod(statement, 'get') ? (statement as SqliteStatement).get() : statement) ?? undefined
+  if (row === undefined) return undefined
+  return isPromise(row) ? [] : Object.values(row)
+}
+
+/** Another connection holds the lock. `cause` is the error of SQLite. */
+export class BusyError extends Error {}
+
+/**
+ * Runs `work`, which takes a lock. A busy timeout of the database would block the event loop.
+ *
+ * @throws BusyError when another connection holds the lock
+ */
+export function atOnce<Result>(database: SqliteDatabase, work: () => Result): Result {
+  const timeoutMs = Number(firstRow(database, 'PRAGMA busy_timeout')?.[0])
+  if (timeoutMs > 0) database.exec('PRAGMA busy_timeout = 0')
+  try {
+    return work()
+  } catch (error) {
+    throw sqliteProblem(error) === 'busy' ? new BusyError(undefined, { cause: error }) : error
+  } finally {
+    if (timeoutMs > 0) database.exec(`PRAGMA busy_timeout = ${timeoutMs}`)
+  }
+}
+
+/** Whether a value is a promise. Handles its rejection, because nobody awaits it. */
+export function isPromise(value: unknown): boolean {
+  if (!hasMethod(value, 'then')) return false
+  Promise.resolve(value).catch(() => undefined)
+  return true
 }
 
 interface NodeFs {

@@ -3,6 +3,7 @@
  *
  * @module campaign-client/webhook/redis
  */
+import { ConfigurationError } from '../../errors/client-errors.ts'
 import { readOptions } from '../../errors/read-options.ts'
 import { MAX_CLAIM_MS } from '../../shared/delivery-schedule.ts'
 import { issuesAt, type OptionRule, type OptionRules, optional } from '../../shared/option-checks.ts'
@@ -176,14 +177,16 @@ export function redisStore(client: NodeRedisClient | IoredisClient, options: Red
   }
 }
 
+const YOUR_CLIENT =
+  'a client of "redis" 4 or newer (createClient, createClientPool, createCluster) or of "ioredis" (Redis, Cluster)'
+
 const isNodeRedis = (client: unknown): client is NodeRedisClient =>
   hasMethod(client, 'eval') && hasMethod(client, 'EVAL')
 
 const mustBeRedisClient: OptionRule = (client) =>
   isNodeRedis(client) || (hasMethod(client, 'eval') && hasMethod(client, 'defineCommand'))
     ? undefined
-    : 'must be a client of "redis" 4 or newer (createClient, createClientPool, createCluster) or of "ioredis" ' +
-      `(Redis, Cluster), got ${typeName(client)}`
+    : `must be ${YOUR_CLIENT}, got ${typeName(client)}`
 
 function runner(client: NodeRedisClient | IoredisClient): Run {
   if (isNodeRedis(client)) {
@@ -202,7 +205,7 @@ class NoResponseError extends Error {
 }
 
 const inTime = <Result>(response: Promise<Result>): Promise<Result> =>
-  withTimeLimit(response, RESPONSE_TIMEOUT_MS, () => new NoResponseError())
+  withTimeLimit(Promise.resolve(response), RESPONSE_TIMEOUT_MS, () => new NoResponseError())
 
 /** Whether a script may have been executed, or may still be. "Timed out" is the error of `commandTimeout` of ioredis. */
 const mayBeExecuted = (error: unknown): boolean =>
@@ -291,11 +294,16 @@ function runInPool(pool: NodeRedisPool, script: string, key: string, args: strin
   })
 }
 
-/** Reads an integer. Some clients are configured to return strings or bigints. */
+/**
+ * Reads the reply of a script. Some clients are configured to return strings or bigints.
+ *
+ * @throws ConfigurationError when it has another form: clients with callbacks and transactions do not return the reply
+ */
 function integer(reply: unknown): number {
-  const value = typeof reply === 'string' || typeof reply === 'bigint' ? Number(reply) : reply
-  if (Number.isSafeInteger(value)) return value as number
-  throw new Error(
-    'the Redis client did not resolve to an integer: redisStore needs a client in promise mode, outside MULTI',
+  const isText = typeof reply === 'bigint' || (typeof reply === 'string' && /^-?\d+$/.test(reply))
+  const value = isText ? Number(reply) : reply
+  if (Number.isSafeInteger(value) && (value as number) >= FOREIGN) return value as number
+  throw new ConfigurationError(
+    `redisStore can't read the replies of the client: it must be ${YOUR_CLIENT} that returns promises, outside MULTI`,
   )
 }

@@ -11,13 +11,18 @@ import { toVisible } from '../../shared/text.ts'
 import { sleep } from '../../shared/timers.ts'
 import { hasMethod, typeName } from '../../shared/type-checks.ts'
 import {
+  atOnce,
+  BusyError,
   fileIdentity,
+  isPromise,
   loadSqlite,
   openSqlite,
+  requireKnownAnswers,
   type SqliteDatabase,
   type SqliteStatement,
   type SqliteValue,
   sqliteProblem,
+  YOUR_DATABASE,
 } from '../../sqlite/sqlite.ts'
 import {
   type ClaimResult,
@@ -247,7 +252,8 @@ export function sqliteStore(
     },
 
     async extend(key, token, leaseMs) {
-      return connection.run(sql.extend, requireLease(leaseMs), requireKey(key), token)
+      const values = [requireLease(leaseMs), requireKey(key), token]
+      return connection.transaction(() => connection.changes(sql.extend, ...values))
     },
 
     async complete(key, token, retainMs) {
@@ -337,8 +343,7 @@ const mustBePathOrDatabase = (value: unknown): string | undefined =>
   (typeof value === 'string' && value !== '') ||
   (typeof value === 'object' && hasMethod(value, 'exec') && hasMethod(value, 'prepare'))
     ? undefined
-    : 'must be the path of a file, a DatabaseSync of node:sqlite or a Database of "better-sqlite3"; got ' +
-      (value === '' ? "''" : typeName(value))
+    : `must be the path of a file, ${YOUR_DATABASE}; got ${value === '' ? "''" : typeName(value)}`
 
 const NOT_SYNCHRONOUS =
   'the function of runOnce must be synchronous: what it writes after an await would be outside the transaction'
@@ -347,28 +352,22 @@ const NOT_SYNCHRONOUS =
 const MAX_BUSY_MS = 5_000
 const MAX_WAIT_MS = 100
 
-/** Another connection holds the lock. `cause` is the error of SQLite. */
-class BusyError extends Error {}
-
 /** The database of a store. All calls run in transactions, one after the other. */
 class StoreConnection {
   readonly #source: string | SqliteDatabase
   readonly #table: string
   #opened: SqliteDatabase | undefined
   #isClosed = false
-  /** The file of the database, from the first use on. */
-  #file: { readonly path: string; readonly identity: string | undefined } | undefined
+  /** The path of the database, from the first use on. Empty for a database in memory. */
+  #path: string | undefined
+  /** The files of the database, by path. */
+  readonly #files = new Map<string, string>()
   readonly #statements = new Map<string, SqliteStatement>()
   #hasMessages = false
 
   constructor(source: string | SqliteDatabase, table: string) {
     this.#source = source
     this.#table = table
-  }
-
-  /** Runs one statement in its own transaction. Returns whether it changed a row. */
-  run(statement: string, ...values: SqliteValue[]): Promise<boolean> {
-    return this.transaction(() => this.changes(statement, ...values))
   }
 
   /** Runs `work` in a transaction: committed when it returns, rolled back when it throws. Waits while another connection writes. */
@@ -387,9 +386,16 @@ class StoreConnection {
 
   #transact<Result>(work: () => Result): Result {
     const database = this.#open()
-    this.#checkFile()
+    // The columns are the number, the name and the path.
+    this.#path ??= String(this.find('PRAGMA database_list')?.[2] ?? '')
+    this.#checkFile(this.#path)
     this.#executeAtOnce('BEGIN IMMEDIATE')
     try {
+      if (this.find('PRAGMA journal_mode')?.[0] === 'wal') {
+        // They exist until the last connection is closed. In exclusive locking mode, there is no index.
+        this.#checkFile(`${this.#path}-wal`)
+        this.#checkFile(`${this.#path}-shm`)
+      }
       const result = work()
       this.#executeAtOnce('COMMIT')
       return result
@@ -403,26 +409,22 @@ class StoreConnection {
     }
   }
 
-  /** Executes a statement that takes a lock. A busy timeout of the database would block the event loop. */
   #executeAtOnce(statement: string): void {
     const database = this.#open()
-    const timeoutMs = Number(this.find('PRAGMA busy_timeout')?.[0])
-    if (timeoutMs > 0) database.exec('PRAGMA busy_timeout = 0')
     try {
-      database.exec(statement)
+      atOnce(database, () => database.exec(statement))
     } catch (error) {
-      if (sqliteProblem(error) === 'busy') throw new BusyError(undefined, { cause: error })
       if (/within a transaction/.test(String(error))) throw new Error(INSIDE_TRANSACTION, { cause: error })
       throw error
-    } finally {
-      if (timeoutMs > 0) database.exec(`PRAGMA busy_timeout = ${timeoutMs}`)
     }
   }
 
   #open(): SqliteDatabase {
-    if (typeof this.#source !== 'string') return this.#source
     if (this.#isClosed) throw new Error('sqliteStore: the store is closed')
-    this.#opened ??= openFile(this.#source, this.#table)
+    this.#opened ??=
+      typeof this.#source === 'string'
+        ? openFile(this.#source, this.#table)
+        : requireKnownAnswers('sqliteStore', this.#source)
     return this.#opened
   }
 
@@ -431,14 +433,11 @@ class StoreConnection {
    *
    * @throws Error when the path no longer has the file that was used first
    */
-  #checkFile(): void {
-    if (this.#file === undefined) {
-      // The columns are the number, the name and the path. The path is empty for a database in memory.
-      const path = String(this.find('PRAGMA database_list')?.[2] ?? '')
-      this.#file = { path, identity: fileIdentity(path) }
-    }
-    const { path, identity } = this.#file
-    if (identity !== undefined && fileIdentity(path) !== identity) throw new Error(replaced(path))
+  #checkFile(path: string): void {
+    const identity = fileIdentity(path)
+    const first = this.#files.get(path)
+    if (first !== undefined && identity !== first) throw new Error(replaced(path))
+    if (identity !== undefined) this.#files.set(path, identity)
   }
 
   close(): void {
@@ -464,8 +463,8 @@ class StoreConnection {
 
   /** Returns the columns of the first row. The database may be configured to return rows as arrays. */
   find(statement: string, ...values: SqliteValue[]): unknown[] | undefined {
-    const row = this.#prepare(statement).get(...values)
-    return row === undefined ? undefined : Object.values(row as object)
+    const row = this.#prepare(statement).get(...values) ?? undefined
+    return row === undefined ? undefined : Object.values(row)
   }
 
   /** Returns the columns of all rows. */
@@ -496,10 +495,7 @@ class StoreConnection {
     const database = this.#open()
     database.exec('SAVEPOINT campaign_client')
     const result = apply(database)
-    if (hasMethod(result, 'then')) {
-      Promise.resolve(result).catch(() => undefined)
-      throw new TypeError(NOT_SYNCHRONOUS)
-    }
+    if (isPromise(result)) throw new TypeError(NOT_SYNCHRONOUS)
     try {
       database.exec('RELEASE campaign_client')
     } catch (error) {

@@ -1,5 +1,6 @@
-import { type PgClient, type PgPool, postgresStore } from 'campaign-client/webhook/postgres'
-import { describe, expect, test } from 'vitest'
+import { ConfigurationError } from 'campaign-client'
+import { type PgClient, type PgPool, type PostgresStore, postgresStore } from 'campaign-client/webhook/postgres'
+import { describe, expect, type Mock, onTestFinished, test, vi } from 'vitest'
 import { fakePool } from '../../databases/fake-pool.ts'
 
 describe('claim, when the delivery is released between INSERT and SELECT', () => {
@@ -68,41 +69,115 @@ describe('the check that the transaction is still open', () => {
   })
 })
 
-describe('a client that changes rows', () => {
-  const storeOver = (row: unknown) => {
-    const query = async () => ({ rows: [row] })
-    const pool: PgPool = { query, connect: (callback) => callback(undefined, { query }, () => undefined) }
-    return postgresStore(pool)
+/** Expects that a store refuses its client at each call, after one question. @param asked - the function that is asked */
+async function expectRefused(store: PostgresStore<unknown>, asked: Mock): Promise<void> {
+  const calls = [() => store.claim('key', 1000), () => store.runOnce('key', () => expect.unreachable())]
+  for (const [index, call] of [...calls, ...calls].entries()) {
+    const error = await call().catch((reason: unknown) => reason)
+    expect(error).toBeInstanceOf(ConfigurationError)
+    expect(String(error)).toMatch(
+      /postgresStore can't read rows: .*\(transform of .*\), and must be a Pool of "pg" or the sql of "postgres"/,
+    )
+    expect(asked).toHaveBeenCalledTimes(index + 1)
   }
+}
 
-  test.each([
-    ['upper-case texts', { unchanged: 'TEXT', missing: null }],
-    ['another value for NULL', { unchanged: 'Text', missing: '' }],
-    ['a missing column', { unchanged: 'Text' }],
-    ['no columns', {}],
-  ])('is refused before the first statement if it returns %s', async (_, row) => {
-    const store = storeOver(row)
-    for (const call of [() => store.claim('key', 1000), () => store.runOnce('key', () => expect.unreachable())]) {
-      await expect(call()).rejects.toThrow(
-        /^postgresStore can't read rows: .*\(transform of postgres, type parsers of pg\)/,
-      )
-    }
+describe('a client that changes rows', () => {
+  const poolOf = (query: () => unknown) =>
+    ({ query, connect: (callback: (...args: unknown[]) => void) => callback(undefined, { query }, () => {}) }) as PgPool
+
+  test.each<[string, unknown]>([
+    ['upper-case texts', { rows: [{ unchanged: 'TEXT', missing: null }] }],
+    ['another value for NULL', { rows: [{ unchanged: 'Text', missing: '' }] }],
+    ['a missing column', { rows: [{ unchanged: 'Text' }] }],
+    ['no columns', { rows: [{}] }],
+    ['null instead of a row', { rows: [null] }],
+    ['no row', { rows: [] }],
+    ['a second row', { rows: [{ unchanged: 'Text', missing: null }, {}] }],
+    ['no rows (recordset of mssql 12)', { recordset: [{ unchanged: 'Text', missing: null }] }],
+    ['a list (mysql2/promise 3)', [[{ unchanged: 'Text', missing: null }], []]],
+    ['nothing (callbacks)', undefined],
+  ])('is refused before the first statement if it returns %s', async (_, result) => {
+    const query = vi.fn(() => (result === undefined ? undefined : Promise.resolve(result)))
+    await expectRefused(postgresStore(poolOf(query)), query)
+  })
+
+  test('is refused if it is a sql that does not resolve to a list', async () => {
+    const unsafe = vi.fn(async () => ({ rows: [] }))
+    const sql = Object.assign(() => undefined, { unsafe, begin: expect.unreachable, options: { prepare: false } })
+    await expectRefused(postgresStore(sql as never), unsafe)
   })
 
   test('may rename columns', async () => {
-    expect(await storeOver({ Unchanged: 'Text', MISSING: null }).claim('key', 1000)).toMatchObject({ state: 'claimed' })
+    const row = { Unchanged: 'Text', MISSING: null }
+    const claim = postgresStore(poolOf(async () => ({ rows: [row] }))).claim('key', 1000)
+    expect(await claim).toMatchObject({ state: 'claimed' })
   })
 })
 
-test('a check that failed because of the connection is made again', async () => {
-  let isDown = true
-  const pool = fakePool(() => [{}])
-  const query: PgClient['query'] = async (...statement) => {
-    if (isDown) throw new Error('connect ECONNREFUSED')
-    return pool.query(...statement)
-  }
-  const store = postgresStore({ query, connect: (callback) => callback(undefined, { query }, () => undefined) })
-  await expect(store.claim('key', 1000)).rejects.toThrow('connect ECONNREFUSED')
-  isDown = false
-  expect(await store.claim('key', 1000)).toMatchObject({ state: 'claimed' })
+describe('a pool of another package', () => {
+  const never = () => expect.unreachable()
+  test.each<[string, string, object]>([
+    // pg-promise 12: `connect()` ignores a callback, and `query` resolves to the rows.
+    ['the db of pg-promise', 'the db of "pg-promise": pass its db.$pool', { $pool: fakePool(() => []), tx: never }],
+    // slonik 48: `connect` calls its argument with a connection.
+    ['slonik', 'a pool of "slonik"', { maybeOne: never, maybeOneFirst: never, transaction: never }],
+    // mssql 12: `connect` passes the pool to its callback.
+    ['mssql', 'a pool of "mssql"', { request: never, batch: never, transaction: never }],
+  ])('is refused when the store is created: %s', (_, got, members) => {
+    const pool = { query: never, connect: never, ...members } as PgPool
+    expect(() => postgresStore(pool)).toThrow(ConfigurationError)
+    expect(() => postgresStore(pool)).toThrow(`must be a Pool of "pg" or the sql of "postgres", not a single client or`)
+    expect(() => postgresStore(pool)).toThrow(`; got ${got} (configuration)`)
+  })
+
+  test('is refused if it returns a promise of a connection, which is released', async () => {
+    const release = vi.fn()
+    await expectRefused(
+      postgresStore({ query: never, connect: async () => ({ query: never, release }) } as never),
+      release,
+    )
+  })
+
+  test.each<[string, unknown[]]>([
+    ['nothing', []],
+    ['itself', [null, { query: never }]],
+    ['a connection without query', [null, {}, never]],
+  ])('is refused if its connect passes %s to the callback', async (_, args) => {
+    const connect = vi.fn((callback) => callback(...args))
+    await expectRefused(postgresStore({ query: never, connect }), connect)
+  })
+
+  test('is used if it calls the callback, and returns a promise of nothing', async () => {
+    const pool = fakePool(() => [{}])
+    const connect: PgPool['connect'] = async (callback) => {
+      await Promise.resolve()
+      pool.connect(callback)
+    }
+    expect(await postgresStore({ ...pool, connect }).claim('key', 1000)).toMatchObject({ state: 'claimed' })
+  })
+})
+
+describe('the question of a store', () => {
+  test.each<[string, () => Promise<never>, RegExp]>([
+    [
+      'rejected',
+      () => Promise.reject(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })),
+      /^connect ECONNREFUSED$/,
+    ],
+    ['got no response', () => new Promise(() => {}), /did not respond within 3000 ms/],
+  ])('that %s is asked again at the next call, and not after its answer', async (_, failing, words) => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const pool = fakePool(() => [{}])
+    let answer: PgClient['query'] = failing
+    const query = vi.fn<PgClient['query']>((...statement) => answer(...statement))
+    const store = postgresStore({ query, connect: (callback) => callback(undefined, { query }, () => undefined) })
+    const failed = store.claim('key', 1000).catch((error: Error) => error.message)
+    await vi.advanceTimersByTimeAsync(3_000)
+    expect(await failed).toMatch(words)
+    answer = pool.query
+    for (const key of ['one', 'two']) expect(await store.claim(key, 1000)).toMatchObject({ state: 'claimed' })
+    expect(query.mock.calls.map(([text]) => text.split(' ')[0])).toEqual(['SELECT', 'SELECT', 'INSERT', 'INSERT'])
+  })
 })

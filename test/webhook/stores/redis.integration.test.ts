@@ -212,14 +212,26 @@ describe.skipIf(skipsWithout('redis-server', redis.missingPrivate))('redisStore 
 })
 
 describe('the reply of a script', () => {
-  const replying = (reply: unknown): IoredisClient => ({ defineCommand: () => undefined, eval: async () => reply })
+  const clientOf = (reply: () => unknown) => ({ defineCommand: () => undefined, eval: reply }) as IoredisClient
+  const replying = (reply: unknown) => clientOf(async () => reply)
 
-  test.each([['QUEUED'], [null], [undefined], [true], [[-1]], [1.5], ['1.5']])(
-    'that is not an integer (%j, for instance within MULTI) is refused',
-    async (reply) => {
-      await expect(redisStore(replying(reply)).claim('key', 1000)).rejects.toThrow(/outside MULTI/)
-    },
-  )
+  test.each<[string, IoredisClient]>([
+    ...['QUEUED', '', null, undefined, true, [-1], 1.5, '1.5', -4].map((reply): [string, IoredisClient] => [
+      JSON.stringify(reply),
+      replying(reply),
+    ]),
+    ['nothing: legacyMode of redis 4, with callbacks', clientOf(() => undefined)],
+    ['itself: pipeline() of ioredis 5, and multi() of redis 5', clientOf(() => ({ exec: expect.unreachable }))],
+  ])('of another form is refused: %s', async (_, client) => {
+    const store = redisStore(client)
+    for (const call of [() => store.claim('key', 1000), () => store.complete('key', 'token', 1000)]) {
+      const error = await call().catch((reason: unknown) => reason)
+      expect(error).toBeInstanceOf(ConfigurationError)
+      expect(String(error)).toMatch(
+        /redisStore can't read the replies .* must be a client of "redis" 4 .* or of "ioredis" .* outside MULTI/,
+      )
+    }
+  })
 
   test.each([[0], [1], [2], [3], ['1'], [1n]])('means busy if it is a number of milliseconds: %s', async (reply) => {
     const result = await redisStore(replying(reply)).claim('key', 1000)

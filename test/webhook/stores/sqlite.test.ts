@@ -22,6 +22,23 @@ afterAll(() => folder.remove())
 
 const openNode = (path: string): SqliteDatabase => new DatabaseSync(path)
 
+function withNullForNoRow(path: string): SqliteDatabase {
+  const database = openNode(path)
+  return {
+    exec: (sql) => database.exec(sql),
+    close: () => database.close(),
+    prepare(sql) {
+      const statement = database.prepare(sql)
+      return {
+        run: (...values) => statement.run(...values),
+        get: (...values) => statement.get(...values) ?? null,
+        all: (...values) => statement.all(...values),
+        iterate: (...values) => statement.iterate(...values),
+      }
+    },
+  }
+}
+
 interface Client {
   readonly open: (path: string) => SqliteDatabase
   readonly missing?: string | undefined
@@ -42,6 +59,8 @@ const clients: Readonly<Record<string, Client>> = {
       return database
     },
   },
+  // Bun 1.2: `get` returns null for no row.
+  'a Database with the results of bun:sqlite': { open: withNullForNoRow },
   'a Database of better-sqlite3': {
     open: openBetterSqlite3,
     missing: betterSqlite3Missing,
@@ -450,30 +469,42 @@ describe('the file of sqliteStore', () => {
       (path) => {
         const database = new DatabaseSync(path)
         onTestFinished(() => database.close())
-        database.exec(sqliteSchema())
+        database.exec(`PRAGMA journal_mode = WAL; ${sqliteSchema()}`)
         return sqliteStore(database)
       },
     ],
   ])('over %s', (_, openStore) => {
-    test.each<[string, (path: string) => void]>([
-      ['deleted', (path) => rmSync(path)],
-      [
-        'replaced',
-        (path) => {
-          copyFileSync(path, `${path}.copy`)
-          renameSync(`${path}.copy`, path)
-        },
-      ],
-    ])('that is %s while it is open makes every later call reject', async (_name, change) => {
+    const replace = (file: string) => {
+      copyFileSync(file, `${file}.copy`)
+      renameSync(`${file}.copy`, file)
+    }
+    test.each<[string, string, (file: string) => void]>([
+      ['FILE that is deleted', '', rmSync],
+      ['FILE that is replaced', '', replace],
+      ['FILE-wal that is deleted', '-wal', rmSync],
+      ['FILE-wal that is replaced', '-wal', replace],
+      ['FILE-shm that is deleted', '-shm', rmSync],
+    ])('%s while it is open makes every later call reject', async (_name, suffix, change) => {
       const path = folder.file()
       const store = openStore(path)
       const key = freshKey()
       await claimed(store, key, 1000)
-      change(path)
+      change(path + suffix)
+      const file = `${realpathSync(dirname(path))}/${basename(path)}${suffix}`
       for (const call of [() => store.claim(freshKey(), 1000), () => store.runOnce(key, () => expect.unreachable())]) {
-        await expect(call()).rejects.toThrow(
-          `sqliteStore: the file ${realpathSync(dirname(path))}/${basename(path)} was deleted or replaced while it was open`,
-        )
+        await expect(call()).rejects.toThrow(`sqliteStore: the file ${file} was deleted or replaced while it was open`)
+      }
+    })
+
+    test('may become a file in WAL mode, or leave that mode, while it is open', async () => {
+      const path = folder.file()
+      const database = new DatabaseSync(path)
+      onTestFinished(() => database.close())
+      database.exec(sqliteSchema())
+      const store = sqliteStore(database)
+      for (const mode of ['DELETE', 'WAL', 'DELETE']) {
+        database.exec(`PRAGMA journal_mode = ${mode}`)
+        await claimed(store, freshKey(), 1000)
       }
     })
   })
@@ -609,6 +640,63 @@ describe('prune', () => {
 
   test.each([0, -1, 1.5, Number.NaN, Infinity, '5' as unknown as number])('refuses a limit of %s', async (limit) => {
     await expect(sqliteStore(new DatabaseSync(':memory:')).prune(limit)).rejects.toThrow(ConfigurationError)
+  })
+})
+
+describe('a database of another package', () => {
+  const other = vi.fn()
+  const statement = { sql: 'SELECT', get: () => statement, all: () => statement, run: () => statement }
+  test.each<[string, object]>([
+    ['callbacks (sqlite3 5.1)', { exec: other, prepare: () => statement }],
+    ['a promise of a statement (sqlite 5.1, libsql/promise 0.6)', { exec: other, prepare: async () => statement }],
+    ['a promise that rejects', { exec: other, prepare: () => Promise.reject(new Error('no such database')) }],
+    [
+      'a promise of a row (@tursodatabase/database 0.4)',
+      { exec: other, prepare: () => ({ get: async () => ({ answer: 1 }) }) },
+    ],
+    [
+      'statements with first() (D1 of workers-types 4)',
+      { exec: other, prepare: () => ({ first: other, all: other, run: other }) },
+    ],
+    ['rows after step() (sql.js 1.13)', { exec: other, prepare: () => ({ step: other, get: () => [], run: other }) }],
+    ['texts', { exec: other, prepare: () => ({ get: () => ({ answer: '1' }) }) }],
+    ['a row where there is none', { exec: other, prepare: () => ({ get: () => ({ answer: 1 }) }) }],
+  ])('that returns %s is refused at each call, before it runs anything', async (_, database) => {
+    const store = sqliteStore(database as SqliteDatabase)
+    const calls = [() => store.claim('key', 1000), () => store.runOnce('key', () => expect.unreachable())]
+    for (const call of [...calls, ...calls]) {
+      const error = await call().catch((reason: unknown) => reason)
+      expect(error).toBeInstanceOf(ConfigurationError)
+      expect(String(error)).toMatch(
+        /sqliteStore can't read rows: the database must be a DatabaseSync of node:sqlite or a Database of "better-sqlite3", or/,
+      )
+    }
+    expect(other).not.toHaveBeenCalledWith('BEGIN IMMEDIATE')
+  })
+
+  test('that is not open rejects with its own error, and is used after it was opened', async () => {
+    const database = new DatabaseSync(':memory:', { open: false })
+    onTestFinished(() => database.close())
+    const store = sqliteStore(database)
+    await expect(store.claim('key', 1000)).rejects.toThrow('database is not open')
+    database.open()
+    database.exec(sqliteSchema())
+    await claimed(store, 'key', 1000)
+  })
+
+  test('that is locked at its first use is asked again, without blocking the event loop', async () => {
+    const path = folder.file()
+    const [own, other] = [new DatabaseSync(path, { timeout: 60_000 }), openNode(path)]
+    onTestFinished(() => {
+      own.close()
+      other.close()
+    })
+    other.exec(`${sqliteSchema()} BEGIN EXCLUSIVE`)
+    const claim = sqliteStore(own).claim('key', 1000)
+    await new Promise((resolve) => setImmediate(resolve))
+    other.exec('COMMIT')
+    expect(await claim).toMatchObject({ state: 'claimed' })
+    expect(own.prepare('PRAGMA busy_timeout').get()).toEqual({ timeout: 60_000 })
   })
 })
 
