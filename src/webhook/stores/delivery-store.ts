@@ -176,6 +176,13 @@ export const PAGE_SIZE = 25
 /** The number of old records that are searched for expired messages when a message is kept. */
 export const EXPIRY_SEARCH = 100
 
+/** The columns that a claim with a message sets in the existing row of its key, in SQLite and PostgreSQL. */
+export const SET_MESSAGE = `, endpoint = excluded.endpoint, keep_ms = excluded.keep_ms, message = excluded.message,
+          attempts = CASE record.state WHEN 'claimed' THEN coalesce(record.attempts, 0) + 1 ELSE 1 END,
+          first_failed_at =
+            CASE record.state WHEN 'claimed' THEN coalesce(record.first_failed_at, record.expires_at) END,
+          failure_reason = NULL, failure_error = NULL`
+
 /** The message of the error when a table has no columns for messages. */
 export const noColumns = (store: string, statement: string): string =>
   `${store}: keepFailed needs columns that the table does not have. Run: ${statement}`

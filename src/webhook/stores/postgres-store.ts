@@ -28,6 +28,7 @@ import {
   requireLease,
   requireLimit,
   requireMilliseconds,
+  SET_MESSAGE,
   type TakeResult,
   type WebhookFailureReason,
   YEAR_MS,
@@ -522,11 +523,7 @@ function deliveryStatements(tableName: string, runOnceRetainMs: number) {
     claimWithMessage: insert('delivery', 'claimed', fromNow('$3'), {
       columns: ', endpoint, keep_ms, attempts, message',
       values: ", $4::text, $5::bigint, 1, decode($6::text, 'base64')",
-      set: `, endpoint = excluded.endpoint, keep_ms = excluded.keep_ms, message = excluded.message,
-          attempts = CASE record.state WHEN 'claimed' THEN coalesce(record.attempts, 0) + 1 ELSE 1 END,
-          first_failed_at =
-            CASE record.state WHEN 'claimed' THEN coalesce(record.first_failed_at, record.expires_at) END,
-          failure_reason = NULL, failure_error = NULL`,
+      set: SET_MESSAGE,
     }),
     completeWithMessage: complete(`, ${noMessage}`),
     // Releases a claim and keeps its message. `runOnce` may have removed the message, and `forget` the endpoint, too.

@@ -39,6 +39,7 @@ import {
   requireLease,
   requireLimit,
   requireMilliseconds,
+  SET_MESSAGE,
   type TakeResult,
   type WebhookFailureReason,
   YEAR_MS,
@@ -549,14 +550,20 @@ function sqliteStatements(table: string, runOnceRetainMs: number) {
           OR record.state = 'claimed' AND (record.token IS NULL OR record.expires_at > ${fromNow(String(MAX_CLAIM_MS))}))`
   const ofKey = "purpose = 'delivery' AND key = ?"
   const currentClaim = `${ofKey} AND state = 'claimed' AND token = ?`
-  const write = (purpose: string, state: string, token: string, expiry: string, condition: string, set = '') =>
-    `INSERT INTO "${table}" AS record (purpose, key, state, token, expires_at)
-      VALUES ('${purpose}', ?, '${state}', ${token}, ${expiry})
+  const write = (
+    purpose: string,
+    state: string,
+    token: string,
+    expiry: string,
+    { columns = '', values = '', set = '', condition = '' } = {},
+  ) => `INSERT INTO "${table}" AS record (purpose, key, state, token, expires_at${columns})
+      VALUES ('${purpose}', ?, '${state}', ${token}, ${expiry}${values})
       ON CONFLICT (purpose, key) DO UPDATE
         SET state = excluded.state, token = excluded.token, expires_at = excluded.expires_at${set}
         WHERE ${condition}${isExpired}
       RETURNING 1`
-  const complete = (set = '') => write('delivery', 'done', '?', fromNow('?'), 'record.token = excluded.token OR ', set)
+  const complete = (set?: string) =>
+    write('delivery', 'done', '?', fromNow('?'), { set, condition: 'record.token = excluded.token OR ' })
   const noMessage = 'message = NULL, failure_reason = NULL, failure_error = NULL'
   // The expiry of a failed delivery is the time of its last failure: the release, or the end of the lease.
   const isFailed = "record.state = 'claimed' AND record.message IS NOT NULL"
@@ -565,29 +572,22 @@ function sqliteStatements(table: string, runOnceRetainMs: number) {
         SELECT purpose, key FROM "${table}" AS record WHERE expires_at <= ${now}${condition} ORDER BY expires_at LIMIT ${limit}
       )`
   return {
-    claim: write('delivery', 'claimed', '?', fromNow('?'), ''),
+    claim: write('delivery', 'claimed', '?', fromNow('?')),
     // The row keeps its token, so that a retry after a lost response succeeds.
     complete: complete(),
     current: `SELECT state, max(expires_at - ${now}, 0) FROM "${table}" WHERE ${ofKey}`,
     extend: `UPDATE "${table}" SET expires_at = ${fromNow('?')} WHERE ${currentClaim} AND expires_at > ${now} RETURNING 1`,
     release: `DELETE FROM "${table}" WHERE ${currentClaim} RETURNING 1`,
-    runOnce: write('run_once', 'done', 'NULL', runOnceExpiry, ''),
+    runOnce: write('run_once', 'done', 'NULL', runOnceExpiry),
     hasRun: `SELECT 1 FROM "${table}" WHERE purpose = 'run_once' AND key = ?`,
     prune: `DELETE FROM "${table}" WHERE ${isOldest('CAST(? AS INTEGER)')} RETURNING 1`,
 
     // The following statements need the columns for messages.
-    claimWithMessage: `INSERT INTO "${table}" AS record
-        (purpose, key, state, token, expires_at, endpoint, keep_ms, attempts, message)
-      VALUES ('delivery', ?, 'claimed', ?, ${fromNow('?')}, ?, ?, 1, ?)
-      ON CONFLICT (purpose, key) DO UPDATE
-        SET token = excluded.token, expires_at = excluded.expires_at, endpoint = excluded.endpoint,
-          keep_ms = excluded.keep_ms, message = excluded.message, state = 'claimed',
-          attempts = CASE record.state WHEN 'claimed' THEN coalesce(record.attempts, 0) + 1 ELSE 1 END,
-          first_failed_at =
-            CASE record.state WHEN 'claimed' THEN coalesce(record.first_failed_at, record.expires_at) END,
-          failure_reason = NULL, failure_error = NULL
-        WHERE ${isExpired}
-      RETURNING 1`,
+    claimWithMessage: write('delivery', 'claimed', '?', fromNow('?'), {
+      columns: ', endpoint, keep_ms, attempts, message',
+      values: ', ?, ?, 1, ?',
+      set: SET_MESSAGE,
+    }),
     completeWithMessage: complete(`, ${noMessage}`),
     // Releases a claim and keeps its message. `runOnce` may have removed the message, and `forget` the endpoint, too.
     keep: `UPDATE "${table}" SET token = NULL, expires_at = ${now}, message = coalesce(message, ?),
