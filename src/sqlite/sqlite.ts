@@ -75,7 +75,8 @@ export const YOUR_DATABASE = 'a DatabaseSync of node:sqlite or a Database of "be
  * @throws the error of SQLite, or BusyError. Neither says anything about the form.
  */
 export function requireKnownAnswers(where: string, database: SqliteDatabase): SqliteDatabase {
-  const isKnown = atOnce(database, () => {
+  const timeoutMs = Number(firstRow(database, 'PRAGMA busy_timeout')?.[0])
+  const isKnown = atOnce(database, timeoutMs, () => {
     const [answer, ...others] = firstRow(database, 'SELECT 1 AS answer') ?? []
     const isRow = (answer === 1 || answer === 1n) && others.length === 0
     return isRow && firstRow(database, 'SELECT 1 AS answer WHERE 0') === undefined
@@ -99,12 +100,12 @@ function firstRow(database: SqliteDatabase, sql: string): unknown[] | undefined 
 export class BusyError extends Error {}
 
 /**
- * Runs `work`, which takes a lock. A busy timeout of the database would block the event loop.
+ * Runs `work`, which takes a lock, without the busy timeout of the database: it would block the event loop.
  *
+ * @param timeoutMs - the busy timeout of the database
  * @throws BusyError when another connection holds the lock
  */
-export function atOnce<Result>(database: SqliteDatabase, work: () => Result): Result {
-  const timeoutMs = Number(firstRow(database, 'PRAGMA busy_timeout')?.[0])
+export function atOnce<Result>(database: SqliteDatabase, timeoutMs: number, work: () => Result): Result {
   if (timeoutMs > 0) database.exec('PRAGMA busy_timeout = 0')
   try {
     return work()

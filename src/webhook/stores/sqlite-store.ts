@@ -413,7 +413,7 @@ class StoreConnection {
   #executeAtOnce(statement: string): void {
     const database = this.#open()
     try {
-      atOnce(database, () => database.exec(statement))
+      atOnce(database, Number(this.find('PRAGMA busy_timeout')?.[0]), () => database.exec(statement))
     } catch (error) {
       if (/within a transaction/.test(String(error))) throw new Error(INSIDE_TRANSACTION, { cause: error })
       throw error
