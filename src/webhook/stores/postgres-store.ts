@@ -193,10 +193,11 @@ export function postgresSchema(table: string = DEFAULT_TABLE): string {
  * @param database - a `Pool` of `pg`, or the `sql` of `postgres` with `prepare: false`
  * @param options - the table and times
  * @returns a store. Its methods reject with the client's error when the database is unreachable or the table does not exist,
- *   and with `ConfigurationError` when the client changes texts. They reject with `TypeError` for an empty key, or a lease or
+ *   and with `ConfigurationError` when the client changes texts or is of another package. They reject with `TypeError` for an empty key, or a lease or
  *   retention that is not a positive number of milliseconds. Stores on the same table share their deliveries.
  * @throws ConfigurationError when `database` is neither a pool nor an `sql`, when the `sql` prepares statements, or when an option is
- *   malformed or misspelt. A single `Client` of `pg` is refused, because it cannot run concurrent transactions
+ *   malformed or misspelt. A single `Client` of `pg` is refused, because it cannot run concurrent transactions. For `pg-promise`,
+ *   pass `db.$pool`
  *
  * @example
  * ```ts

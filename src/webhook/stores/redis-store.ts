@@ -121,7 +121,7 @@ return 1`
  * @returns a store. Its methods reject with the error of the client when Redis is unreachable, and with `Error` when it does
  *   not respond for 3 s, or when another program wrote the key. They reject with `TypeError` for an empty key, or a lease or
  *   retention that is not a positive number of milliseconds, and with `ConfigurationError` for a lease of more than 295 000
- *   ms. Stores with the same prefix share their deliveries.
+ *   ms, or when the client does not return the reply of a script. Stores with the same prefix share their deliveries.
  * @throws ConfigurationError when the client is of neither package, the prefix is malformed, or an option is misspelt
  *
  * @example

@@ -172,7 +172,7 @@ CREATE INDEX IF NOT EXISTS "${table}_expires_at" ON "${table}" (expires_at);`
  *
  * A path is opened with `node:sqlite` at the first use (WAL, `synchronous = FULL`). File and table are created, the folder is
  * not. Your own database is a `DatabaseSync` of `node:sqlite` or a `Database` of `better-sqlite3`, with any settings: run
- * {@link sqliteSchema} before the first use, and close it yourself. Each call is one transaction (`BEGIN IMMEDIATE`), so it
+ * {@link sqliteSchema} before the first use, and close it yourself. A database with callbacks or promises is refused at the first use. Each call is one transaction (`BEGIN IMMEDIATE`), so it
  * rejects while your own code has a transaction open. Never open one file with `node:sqlite` and `better-sqlite3` in the same
  * process: closing one connection releases the locks of the other.
  *
@@ -183,8 +183,9 @@ CREATE INDEX IF NOT EXISTS "${table}_expires_at" ON "${table}" (expires_at);`
  *
  * @param database - the path of a file on a local filesystem, or your own database
  * @param options - the table and times
- * @returns a store. Its methods reject with the error of SQLite when the database cannot be used, and with `TypeError` for an
- *   empty key, or a lease or retention that is not a positive number of milliseconds
+ * @returns a store. Its methods reject with the error of SQLite when the database cannot be used, with `ConfigurationError` when
+ *   it does not return rows at once, and with `TypeError` for an empty key, or a lease or retention that is not a positive number
+ *   of milliseconds
  * @throws ConfigurationError when `database` is neither a path nor a database, an option is malformed or misspelt, or
  *   `database` is a path, and this runtime has no `node:sqlite` (Node.js has it from 22.13)
  *
