@@ -120,7 +120,7 @@ describe('a pool of another package', () => {
   test.each<[string, string, object]>([
     // pg-promise 12: `connect()` ignores a callback, and `query` resolves to the rows.
     ['the db of pg-promise', 'the db of "pg-promise": pass its db.$pool', { $pool: fakePool(() => []), tx: never }],
-    // slonik 48: `connect` calls its argument with a connection.
+    // slonik 49: `connect` calls its argument with a connection.
     ['slonik', 'a pool of "slonik"', { maybeOne: never, maybeOneFirst: never, transaction: never }],
     // mssql 12: `connect` passes the pool to its callback.
     ['mssql', 'a pool of "mssql"', { request: never, batch: never, transaction: never }],

@@ -22,22 +22,25 @@ afterAll(() => folder.remove())
 
 const openNode = (path: string): SqliteDatabase => new DatabaseSync(path)
 
-function withNullForNoRow(path: string): SqliteDatabase {
-  const database = openNode(path)
-  return {
-    exec: (sql) => database.exec(sql),
-    close: () => database.close(),
-    prepare(sql) {
-      const statement = database.prepare(sql)
-      return {
-        run: (...values) => statement.run(...values),
-        get: (...values) => statement.get(...values) ?? null,
-        all: (...values) => statement.all(...values),
-        iterate: (...values) => statement.iterate(...values),
-      }
-    },
+/** Returns a function that opens a database with other results of `get`. */
+const openWith =
+  (change: (row: unknown) => unknown) =>
+  (path: string): SqliteDatabase => {
+    const database = openNode(path)
+    return {
+      exec: (sql) => database.exec(sql),
+      close: () => database.close(),
+      prepare(sql) {
+        const statement = database.prepare(sql)
+        return {
+          run: (...values) => statement.run(...values),
+          get: (...values) => change(statement.get(...values)),
+          all: (...values) => statement.all(...values),
+          iterate: (...values) => statement.iterate(...values),
+        }
+      },
+    }
   }
-}
 
 interface Client {
   readonly open: (path: string) => SqliteDatabase
@@ -59,8 +62,12 @@ const clients: Readonly<Record<string, Client>> = {
       return database
     },
   },
-  // Bun 1.2: `get` returns null for no row.
-  'a Database with the results of bun:sqlite': { open: withNullForNoRow },
+  // Bun 1.2
+  'a Database that returns null for no row': { open: openWith((row) => row ?? null) },
+  // libsql 0.5, the interface without promises
+  'a Database that adds the duration to rows': {
+    open: openWith((row) => row && { ...row, _metadata: { duration: 1 } }),
+  },
   'a Database of better-sqlite3': {
     open: openBetterSqlite3,
     missing: betterSqlite3Missing,
@@ -165,8 +172,8 @@ describe.each(Object.entries(clients))('sqliteStore over %s', (name, { open, mis
       for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
       other.exec('COMMIT')
       expect(await claim).toMatchObject({ state: 'claimed' })
-      const timeout = Object.values(own.prepare('PRAGMA busy_timeout').get() as object)
-      expect(timeout.map(Number)).toEqual([4321])
+      const [timeout] = Object.values(own.prepare('PRAGMA busy_timeout').get() as object)
+      expect(Number(timeout)).toBe(4321)
     })
 
     test('refuses a call inside your own transaction, and leaves the transaction open', async () => {
@@ -648,17 +655,17 @@ describe('a database of another package', () => {
   const statement = { sql: 'SELECT', get: () => statement, all: () => statement, run: () => statement }
   test.each<[string, object]>([
     ['callbacks (sqlite3 5.1)', { exec: other, prepare: () => statement }],
-    ['a promise of a statement (sqlite 5.1, libsql/promise 0.6)', { exec: other, prepare: async () => statement }],
+    ['a promise of a statement (sqlite 5.1, libsql/promise 0.5)', { exec: other, prepare: async () => statement }],
     ['a promise that rejects', { exec: other, prepare: () => Promise.reject(new Error('no such database')) }],
     [
-      'a promise of a row (@tursodatabase/database 0.4)',
+      'a promise of a row (@tursodatabase/database 0.7)',
       { exec: other, prepare: () => ({ get: async () => ({ answer: 1 }) }) },
     ],
     [
       'statements with first() (D1 of workers-types 4)',
       { exec: other, prepare: () => ({ first: other, all: other, run: other }) },
     ],
-    ['rows after step() (sql.js 1.13)', { exec: other, prepare: () => ({ step: other, get: () => [], run: other }) }],
+    ['rows after step() (sql.js 1.17)', { exec: other, prepare: () => ({ step: other, get: () => [], run: other }) }],
     ['texts', { exec: other, prepare: () => ({ get: () => ({ answer: '1' }) }) }],
     ['a row where there is none', { exec: other, prepare: () => ({ get: () => ({ answer: 1 }) }) }],
   ])('that returns %s is refused at each call, before it runs anything', async (_, database) => {
