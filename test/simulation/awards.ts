@@ -148,6 +148,8 @@ abstract class Awards {
 
 /** A list that is sent again until it is complete. */
 export class AwardList extends Awards {
+  /** The number of points of the last run. */
+  points = 0
   #runs = 0
   /** The runs under way. */
   readonly #running = new Set<Process>()
@@ -185,18 +187,24 @@ export class AwardList extends Awards {
     world.violate(`${this.name}: the list is not complete after three runs without a fault`)
   }
 
-  /** @param diesAt - the point at which the process dies, if it is not drawn. @returns whether the list is complete */
-  async run(isLast: boolean, diesAt?: number): Promise<boolean> {
+  /**
+   * @param at - the point at which the process dies or is interrupted, if it is not drawn
+   * @returns whether the list is complete
+   */
+  async run(isLast: boolean, at: { readonly diesAt?: number; readonly interruptedAt?: number } = {}): Promise<boolean> {
     const { world, scene } = this
     const { random } = world
     const owner = scene.start(`${this.name} run ${++this.#runs}`)
-    owner.diesAt = diesAt ?? owner.diesAt
+    owner.diesAt = at.diesAt ?? owner.diesAt
     const hadRival = this.#running.size > 0
     const started = this.#runs
     this.#running.add(owner)
     const ended = await owner.run(async () => {
       const client = scene.client(owner, isLast ? this.account() : undefined)
       const controller = new AbortController()
+      owner.onPoint = (point) => {
+        if (point === at.interruptedAt) controller.abort(new Error('interrupted'))
+      }
       if (!isLast && random.chance(0.2)) {
         setTimeout(() => controller.abort(new Error('interrupted')), random.duration(1, 60_000)).unref()
       }
@@ -219,6 +227,7 @@ export class AwardList extends Awards {
       return report
     })
     this.#running.delete(owner)
+    this.points = owner.points
     if (ended.how !== 'died') world.requireNoTimers(owner)
     const report = this.#reportOf(ended)
     world.say(`${owner.name}: ${ended.how}${report === undefined ? '' : ` ${JSON.stringify(report.counts)}`}`)

@@ -37,7 +37,7 @@ export async function crashAward(
     if (fault !== undefined) scene.network.nextFaults.push(fault)
     if (way === 'run') {
       const list = new AwardList(scene, 'list', 1, 'file')
-      await list.run(false, point)
+      await list.run(false, { diesAt: point })
       const { crashes } = world
       await world.sleep(700_000)
       await list.run(true)
@@ -52,6 +52,26 @@ export async function crashAward(
     await jobs.work()
     return crashes
   })
+}
+
+/** Interrupts a run at a point, and continues it. @returns the points that the interrupted run had */
+export async function interruptAwards(
+  point: number,
+  fault: Fault | undefined,
+  seed: number,
+): Promise<{ readonly world: World; readonly points: number }> {
+  let points = 0
+  const { world } = await crashed(seed, async (scene) => {
+    const list = new AwardList(scene, 'list', 3, 'file')
+    if (fault !== undefined) scene.network.nextFaults.push(fault)
+    await list.run(false, { interruptedAt: point, diesAt: Number.POSITIVE_INFINITY })
+    points = list.points
+    await scene.world.sleep(700_000)
+    await list.run(true)
+    scene.world.require(await list.run(true), () => 'the list is not complete after two runs without a fault')
+    return 0
+  })
+  return { world, points }
 }
 
 /** Kills a receiver at a point while it handles a message, and starts another one. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { AWARD_FAULTS, AWARD_WAYS, crashAward, crashMessage } from './crashes.ts'
+import { AWARD_FAULTS, AWARD_WAYS, crashAward, crashMessage, interruptAwards } from './crashes.ts'
 import { describeViolation, simulate } from './index.ts'
 
 /** The gate takes the seed from the commit. Without it, the seeds are the same in every run. */
@@ -27,6 +27,17 @@ describe.each(AWARD_WAYS)('an award survives a crash between every two steps, ma
     }
   })
 })
+
+test.each(AWARD_FAULTS)(
+  'awards survive an interruption of their run at every step, with the fault %s',
+  async (fault) => {
+    for (let point = 1; ; point++) {
+      const { world, points } = await interruptAwards(point, fault, FIRST_SEED)
+      if (world.violation !== undefined) expect.unreachable(describeViolation(world, 'awards'))
+      if (point > points) return expect(point).toBeGreaterThan(20)
+    }
+  },
+)
 
 test('a message survives a crash between every two steps', async () => {
   for (const seed of [FIRST_SEED, FIRST_SEED + 1, FIRST_SEED + 2]) {

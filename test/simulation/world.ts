@@ -95,6 +95,8 @@ export class Process {
   points = 0
   /** The point at which it dies. */
   diesAt = Number.POSITIVE_INFINITY
+  /** Called at each point at which it could die, with its number. */
+  onPoint: (point: number) => void = () => undefined
   readonly onDeath: (() => void)[] = []
   /** Until when it is stopped, as by SIGSTOP or a suspended machine: its events happen later. */
   stoppedUntil = Number.NEGATIVE_INFINITY
@@ -127,6 +129,7 @@ export class Process {
 
   #point(): void {
     if (this.isAlive && ++this.points >= this.diesAt) this.die()
+    this.onPoint(this.points)
     if (!this.isAlive) throw new Dead('the process is dead')
   }
 
