@@ -111,6 +111,9 @@ export const CONTROL_REQUESTS = {
     scope: z.optional(
       text("Kind `custom`: scope of the webhooks. Default: the payload's `scope`, or `user_activity`."),
     ),
+    hook_id: z.optional(
+      text('Kind `custom`: ID of the only webhook that gets the message. Default: all with the scope and campaign.'),
+    ),
   }),
   saveWebhook: action('Adds or changes a webhook.', {
     hook_id: z.optional(

@@ -64,8 +64,18 @@ export interface ProgressView {
 /** A user with all fields of the service. `progress` has the changes since the start, newest first. */
 export type UserView = UserRow & EntrySnapshot & { readonly progress: readonly ProgressView[] }
 
+/** What a call or a message is about. */
+interface Subject {
+  /** ID of the task, quest or award. */
+  readonly item?: string
+  /** XP that the call or the message gives. */
+  readonly xp?: number
+}
+
+type RequestFields = 'at' | 'method' | 'path' | 'status' | 'reason' | 'fault' | 'handled'
+
 /** A row of the requests: a call to the service, or a task that was completed in the console. */
-export interface RequestRow extends Pick<RequestRecord, 'at' | 'method' | 'path' | 'status' | 'reason' | 'fault'> {
+export interface RequestRow extends Subject, Pick<RequestRecord, RequestFields> {
   /** Number of the request; `console-` and a number for an action of the console. */
   readonly key: string
   readonly isFromConsole?: boolean
@@ -75,6 +85,9 @@ export interface RequestRow extends Pick<RequestRecord, 'at' | 'method' | 'path'
   /** The user that the request names: an account, with its platform if the request has it, or a wallet address. */
   readonly user?: string
   readonly platform?: string
+  /** The second user of a referral: an account on the same platform, or the ID of a referral link. */
+  readonly referrer?: string
+  readonly ref_id?: string
   readonly pid: string
   /** Milliseconds from the request's arrival to the end of its response; absent before the response ends. */
   readonly durationMs?: number
@@ -96,8 +109,14 @@ export interface BodyView {
   readonly isCut: boolean
 }
 
+/** An open request. */
+export interface RequestDetails extends RequestView {
+  /** For a refused award: the key of the request that gave the XP of the same award ID, if it is still stored. */
+  readonly appliedBy?: string
+}
+
 /** A request with its headers and bodies. */
-export interface RequestView extends RequestRow, Pick<RequestRecord, 'query' | 'headers' | 'handled'> {
+export interface RequestView extends RequestRow, Pick<RequestRecord, 'query' | 'headers'> {
   readonly body?: BodyView
   readonly response?: { readonly headers: Readonly<Record<string, string>>; readonly body: BodyView }
   /** The request as a shell command; absent when its body was cut. */
@@ -118,7 +137,7 @@ export interface MethodView {
 }
 
 /** A delivery of a message to one URL. */
-export interface DeliveryRow extends Omit<DeliveryRecord, 'deliveryId' | 'attempts' | 'body' | 'signature'> {
+export interface DeliveryRow extends Subject, Omit<DeliveryRecord, 'deliveryId' | 'attempts' | 'body' | 'signature'> {
   readonly key: string
   /** Key of the request that caused the message. */
   readonly cause?: string
@@ -187,6 +206,8 @@ export interface ListChanges<Row> {
   readonly kept: number
   /** Number of older rows that were discarded to limit memory. */
   readonly discarded: number
+  /** Number of rows that the user removed. */
+  readonly cleared: number
 }
 
 /** The changes of the service since a revision. */
@@ -210,7 +231,7 @@ interface ActionData {
   readonly callMethod: { readonly key: string }
   readonly listUsers: UserList
   readonly readUser: UserView
-  readonly readRequest: RequestView
+  readonly readRequest: RequestDetails
   readonly readDelivery: DeliveryView
   /** The keys of the rows that contain each word. */
   readonly findInBodies: readonly { readonly word: string; readonly keys: readonly string[] }[]

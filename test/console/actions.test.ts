@@ -238,7 +238,7 @@ describe('the latest rows', () => {
     recent.set({ key: '101', size: 1_000_000 - 1 }, 103)
     expect(recent.changesSince(0, size)).toMatchObject({ kept: 100, discarded: 1 })
     recent.clear()
-    expect(recent.changesSince(0, size)).toEqual({ rows: [], kept: 0, discarded: 0 })
+    expect(recent.changesSince(0, size)).toEqual({ rows: [], kept: 0, discarded: 0, cleared: 0 })
     recent.set({ key: '102', size: 50_000_000 }, 104)
     expect(recent.changesSince(0, size).kept).toBe(1)
   })

@@ -223,7 +223,15 @@ test('a failed delivery is shown with its attempts, and the clock can advance to
   await service.settle()
   const latest = async () => (await changes()).deliveries.rows[0] as DeliveryRow
   const row = await latest()
-  expect(row).toMatchObject({ type: 'action_completed', user: 'linus', state: 'pending', attempts: 1, lastStatus: 503 })
+  expect(row).toMatchObject({
+    type: 'action_completed',
+    item: 'connect-wallet',
+    xp: 50,
+    user: 'linus',
+    state: 'pending',
+    attempts: 1,
+    lastStatus: 503,
+  })
   expect(row.nextAttemptAt).toBeGreaterThan(row.at)
   await act('advanceToNextRetry', {})
   await service.settle()
@@ -357,7 +365,7 @@ test('GET /console/changes returns the changes since the given revision', async 
   const { client, changes } = await openConsole()
   const first = await changes()
   expect(first).toMatchObject({ isFull: true, state: { hasSecret: false, campaigns: [{ pid: 'demo' }] } })
-  const none = { rows: [], kept: 0, discarded: 0 }
+  const none = { rows: [], kept: 0, discarded: 0, cleared: 0 }
   expect(await changes(first.revision)).toEqual({
     ...{ revision: first.revision, isFull: false, requests: none, deliveries: none, aheadMs: 0 },
   })
@@ -486,6 +494,37 @@ test('the same request soon after a failure is a further attempt of its call', a
   ])
 })
 
+test('a refused award names the attempt that gave its XP, and both rows name the award', async () => {
+  const { act, client, changes, service } = await openConsole()
+  const award = { address: WALLET, pid: 'demo', id: 'a', xp: 5 }
+  service.fail({ on: 'rewardWallet', kind: 'reset' })
+  service.fail({ on: 'rewardWallet', kind: 'applied_then_reset', times: 2 })
+  for (let attempt = 1; attempt <= 3; attempt++) await client.rewardWallet(award).catch(() => {})
+  const { rows } = (await changes()).requests
+  expect(rows.map(({ key, handled, reason, fault }) => [key, handled, reason !== undefined, fault])).toEqual([
+    ['1', false, false, 'reset'],
+    ['2', true, false, 'applied_then_reset'],
+    ['3', true, true, 'applied_then_reset'],
+  ])
+  expect(rows[2]).toMatchObject({ item: 'a', xp: 5 })
+  const [lost, applied, refused] = await Promise.all(rows.map(({ key }) => act('readRequest', { key })))
+  expect([lost?.appliedBy, applied?.appliedBy, refused?.appliedBy]).toEqual([undefined, undefined, '2'])
+})
+
+test('a referral names both users, refused or not', async () => {
+  const { client, changes } = await openConsole()
+  const referral = { referrer: 'ada', referral: 'hedy', platform: 'discord', pid: 'demo' }
+  await client.setReferrer(referral)
+  await client.setReferrer(referral).catch(() => {})
+  await client.setReferrerByRefId({ account: 'mary', platform: 'discord', pid: 'demo', ref_id: 'ref-ada' })
+  const { rows } = (await changes()).requests
+  expect(rows.map(({ user, referrer, ref_id }) => [user, referrer, ref_id])).toEqual([
+    ['hedy', 'ada', undefined],
+    ['hedy', 'ada', undefined],
+    ['mary', undefined, 'ref-ada'],
+  ])
+})
+
 test('the curl command of a delivery sends the same message with its signature', async () => {
   const { messages, url } = await receiver()
   const { act, changes, service } = await openConsole({ secret: 'of the environment' })
@@ -526,8 +565,10 @@ test('cleared rows come back at their places; rows that arrived meanwhile stay',
   await call()
   expect(await keysNow()).toEqual(['2', '4', '5'])
   const { revision } = await changes()
+  expect((await changes()).requests.cleared).toBe(2)
   await act('restoreRows', { list: 'requests' })
   expect(await keysNow()).toEqual(['1', '2', '3', '4', '5'])
+  expect((await changes()).requests.cleared).toBe(0)
   expect((await changes(revision)).isFull).toBe(true)
   await expect(act('restoreRows', { list: 'requests' })).rejects.toThrow('The cleared rows are no longer stored.')
   await act('clearRows', { list: 'requests', keys: ['1'] })

@@ -68,7 +68,7 @@ const ACTIONS: Actions = {
     const user = findUser(service, given)
     const { account, platform, pid } = user
     const values = { task: aid, 'user ID': account, platform, campaign: pid }
-    const action = { title: 'Task completed', subject: account, platform, pid, values, at: clock.now() }
+    const action = { title: 'Task completed', subject: account, item: aid, platform, pid, values, at: clock.now() }
     const messages = new Set<string>()
     let completed = false
     const unsubscribe = service.subscribe((event) => {

@@ -7,7 +7,7 @@ import type {
   TestWebhookResult,
 } from 'campaign-client/testing'
 import { isRecord } from '../../shared/type-checks.ts'
-import type { Changes, DeliveryRow, FaultView, RequestView, Setup } from '../protocol.ts'
+import type { Changes, DeliveryRow, FaultView, RequestDetails, RequestView, Setup } from '../protocol.ts'
 import { Campaigns } from './campaigns.ts'
 import { Progress } from './progress.ts'
 import { RecentRows } from './recent-rows.ts'
@@ -33,6 +33,8 @@ interface Action {
   readonly title: string
   /** The user of the action. */
   readonly subject: string
+  /** ID of the task. */
+  readonly item: string
   readonly platform: string
   readonly pid: string
   readonly values: Readonly<Record<string, string>>
@@ -111,8 +113,18 @@ export class Feed {
     this.#expected.delete(id)
   }
 
-  request(key: string): RequestView | undefined {
-    return this.#requests.get(key)
+  request(key: string): RequestDetails | undefined {
+    const view = this.#requests.get(key)
+    const appliedBy = view && this.#appliedBy(view)
+    return view && { ...view, ...(appliedBy !== undefined && { appliedBy }) }
+  }
+
+  /** Returns the key of the request that gave the XP of a refused award. An award ID is used once in the whole service. */
+  #appliedBy({ operation, reason, given }: RequestView): string | undefined {
+    if (operation !== 'rewardWallet' || reason === undefined || given?.id === undefined) return undefined
+    const isApplied = (other: RequestView) =>
+      other.operation === operation && other.given?.id === given.id && other.handled && other.reason === undefined
+    return this.#requests.values().find(isApplied)?.key
   }
 
   delivery(key: string): ListedDelivery | undefined {
@@ -132,13 +144,13 @@ export class Feed {
     }
   }
 
-  #addAction({ title, subject, platform, pid, values, at }: Action): void {
+  #addAction({ title, subject, item, platform, pid, values, at }: Action): void {
     const key = `console-${++this.#actions}`
     const text = `console ${title} ${Object.values(values).join(' ')}`.toLowerCase()
     const query = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, [value]]))
     const user = { subject, user: subject, platform, pid }
-    const row = { key, at, isFromConsole: true, method: '', path: '', operation: title, ...user, text }
-    this.#requests.set({ ...row, query, headers: {}, handled: true }, ++this.#revision)
+    const row = { key, at, isFromConsole: true, handled: true, method: '', path: '', operation: title, ...user, text }
+    this.#requests.set({ ...row, item, query, headers: {} }, ++this.#revision)
     this.#setCause(key)
   }
 
@@ -294,12 +306,16 @@ export function deliveryRow({ body, signature, attempts, ...delivery }: ListedDe
   }
 }
 
-/** Returns the type, user and campaign of a message, with defaults for a payload without them. */
-function subjectOf(body: string): Pick<DeliveryRow, 'type' | 'user' | 'pid'> {
+/** Returns what a message is about, with defaults for a payload without type, user and campaign. */
+function subjectOf(body: string): Pick<DeliveryRow, 'type' | 'user' | 'pid' | 'item' | 'xp'> {
   const { scope, user, event, campaign } = JSON.parse(body)
   const type: unknown = isRecord(event) ? event.type : undefined
   const pid: unknown = isRecord(campaign) ? campaign.id : undefined
+  const data = isRecord(event) && isRecord(event.data) ? event.data : {}
+  const item = [data.action, data.reward].map((each) => isRecord(each) && each.id).find(Boolean)
   return {
+    ...(typeof item === 'string' && { item: shorten(item) }),
+    ...(typeof data.xp === 'number' && { xp: data.xp }),
     type: typeof type === 'string' ? shorten(type) : typeof scope === 'string' ? shorten(scope) : 'message',
     user: typeof user === 'string' ? shorten(user) : '',
     pid: typeof pid === 'string' ? shorten(pid) : '',

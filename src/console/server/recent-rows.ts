@@ -25,6 +25,7 @@ export class RecentRows<Value extends { readonly key: string }> {
   readonly #sizeOf: (value: Value) => number
   #size = 0
   #discarded = 0
+  #cleared = 0
   #added = 0
   #removed: Removed<Value> | undefined
 
@@ -68,6 +69,7 @@ export class RecentRows<Value extends { readonly key: string }> {
       rows: changed.map(({ value }) => toRow(value)),
       kept: this.#entries.size,
       discarded: this.#discarded,
+      cleared: this.#cleared,
     }
   }
 
@@ -78,6 +80,7 @@ export class RecentRows<Value extends { readonly key: string }> {
       this.#entries.delete(value.key)
       this.#size -= size
     }
+    this.#cleared += entries.length
     this.#forgetRemoved()
     const stopTimer = startTimer(RESTORABLE_MS, () => this.#forgetRemoved())
     this.#removed = { entries, discarded: this.#discarded, stopTimer }
@@ -89,6 +92,7 @@ export class RecentRows<Value extends { readonly key: string }> {
   restore(): boolean {
     if (!this.#removed) return false
     const { entries, discarded } = this.#removed
+    this.#cleared -= entries.length
     const all = [...entries.filter(({ value }) => !this.#entries.has(value.key)), ...this.#entries.values()]
     this.#entries.clear()
     this.#size = 0
@@ -107,6 +111,7 @@ export class RecentRows<Value extends { readonly key: string }> {
     this.#entries.clear()
     this.#size = 0
     this.#discarded = 0
+    this.#cleared = 0
     this.#forgetRemoved()
   }
 

@@ -16,8 +16,8 @@ const MAX_SEARCHED_LENGTH = 1000
 const MAX_RESPONSE_BYTES = 256_000
 
 /** Fields that name the subject of a request. The page shows the first field that is present. */
-const USERS = ['account', 'address']
-const SUBJECTS = [...USERS, 'code', 'referral', 'url']
+const USERS = ['account', 'address', 'referral']
+const SUBJECTS = [...USERS, 'code', 'url']
 
 /** Returns a request and its response as the page shows them. */
 export function requestView({ request, response }: Pick<RequestAnsweredEvent, 'request' | 'response'>): RequestView {
@@ -27,6 +27,9 @@ export function requestView({ request, response }: Pick<RequestAnsweredEvent, 'r
   const values = shortArguments(request)
   const firstOf = (names: readonly string[]) => names.map((name) => values[name]).find((value) => value !== undefined)
   const user = firstOf(USERS)
+  const item = firstOf(['id', 'aid'])
+  const xp = isRecord(request.body) ? request.body.xp : undefined
+  const { referrer, ref_id } = values
   const searched = [method, path, operation, status ?? 'no response', reason, fault, ...Object.values(values)]
   return {
     key: String(id),
@@ -38,6 +41,10 @@ export function requestView({ request, response }: Pick<RequestAnsweredEvent, 'r
     handled,
     subject: firstOf(SUBJECTS) ?? '',
     ...(user !== undefined && { user, ...(values.platform !== undefined && { platform: values.platform }) }),
+    ...(referrer !== undefined && { referrer }),
+    ...(ref_id !== undefined && { ref_id }),
+    ...(item !== undefined && { item }),
+    ...(typeof xp === 'number' && { xp }),
     pid: values.pid ?? '',
     text: searched.join(' ').slice(0, MAX_SEARCHED_LENGTH).toLowerCase(),
     ...(operation !== undefined && { operation }),
@@ -53,7 +60,7 @@ export function requestView({ request, response }: Pick<RequestAnsweredEvent, 'r
 
 /** Returns the part of a request that the list shows. */
 export function requestRow(view: RequestView): RequestRow {
-  const { query, headers, handled, body, response, curl, typescript, given, ...row } = view
+  const { query, headers, body, response, curl, typescript, given, ...row } = view
   return row
 }
 

@@ -40,6 +40,8 @@ export type EmitOptions =
       scope?: string | undefined
       /** Campaign ID. Without it, webhooks that are limited to some campaigns do not receive the message. @defaultValue none */
       pid?: string | undefined
+      /** Sends the message to this webhook only. @defaultValue all webhooks with the scope and campaign */
+      hook_id?: string | undefined
     }
 
 /** A message that was queued. */
@@ -60,7 +62,12 @@ const USER_EVENT_RULES: OptionRules<UserEventOptions> = { ...ENTRY_RULES, xp: op
 const EMIT_RULES: RulesByKind<EmitOptions> = {
   action_completed: { ...USER_EVENT_RULES, aid: mustBeIdentifier },
   quest_completed: { ...USER_EVENT_RULES, cid: mustBeIdentifier },
-  custom: { payload: mustBePayload, scope: optional(mustBeIdentifier), pid: optional(mustBeIdentifier) },
+  custom: {
+    payload: mustBePayload,
+    scope: optional(mustBeIdentifier),
+    pid: optional(mustBeIdentifier),
+    hook_id: optional(mustBeIdentifier),
+  },
 }
 
 /** Returns the message that `service.emit` sends. */
@@ -84,12 +91,12 @@ const refusal = (name: string, message: string): ConfigurationError =>
   configurationError('emit', [{ path: [name], message }])
 
 function draftCustomMessage(
-  { payload, scope, pid }: Extract<EmitOptions, { kind: 'custom' }>,
+  { payload, scope, pid, hook_id }: Extract<EmitOptions, { kind: 'custom' }>,
   state: ServiceState,
 ): MessageDraft {
   const campaign = pid === undefined ? undefined : state.campaigns.get(pid)
   if (pid !== undefined && !campaign) throw unknownCampaign('emit', pid)
   const defaultScope = typeof payload.scope === 'string' ? payload.scope : USER_ACTIVITY
-  const target = { scope: scope ?? defaultScope, pid, organization: campaign?.definition.organization }
+  const target = { scope: scope ?? defaultScope, pid, organization: campaign?.definition.organization, hook_id }
   return { target, payload: { scope: target.scope, ...payload } }
 }

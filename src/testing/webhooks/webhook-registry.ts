@@ -57,6 +57,8 @@ export interface MessageTarget {
   /** The campaign. If undefined, webhooks that are limited to some campaigns do not match. */
   readonly pid: string | undefined
   readonly organization: string | undefined
+  /** The only webhook that may match. */
+  readonly hook_id?: string | undefined
 }
 
 /** How a webhook changed. */
@@ -132,9 +134,10 @@ export class WebhookRegistry {
     return [...this.#webhooks.values()]
   }
 
-  matching({ scope, pid, organization }: MessageTarget): Webhook[] {
+  matching({ scope, pid, organization, hook_id }: MessageTarget): Webhook[] {
     return this.all().filter(
       (webhook) =>
+        (hook_id === undefined || webhook.hook_id === hook_id) &&
         webhook.scope === scope &&
         (webhook.organization === undefined || webhook.organization === organization) &&
         (webhook.campaigns.size === 0 || (pid !== undefined && webhook.campaigns.has(pid))),

@@ -36,6 +36,9 @@ describe('a message', () => {
     expect(hooks('three')).toEqual(['all'])
     expect(service.emit({ kind: 'custom', payload: {} }).hook_ids, 'a message without a campaign').toEqual(['all'])
     expect(service.emit({ kind: 'custom', payload: {}, pid: 'two' }).hook_ids).toEqual(['all', 'some'])
+    const only = { kind: 'custom', payload: {}, pid: 'one' } as const
+    expect(service.emit({ ...only, hook_id: 'some' }).hook_ids, 'a message to one webhook').toEqual(['some'])
+    expect(service.emit({ ...only, hook_id: 'some', pid: 'three' }).hook_ids).toEqual([])
   })
 
   test('is sent to a webhook registered by the API only for the campaigns of its token', async () => {

@@ -17,6 +17,8 @@ interface LineProps {
   /** The path of the item, and its name. */
   readonly to: string
   readonly name: string
+  /** Stands after the name. */
+  readonly about?: ComponentChildren
   /** Whether the line and the open item belong to one list, so that the filters of the list stay. */
   readonly keepsFilters?: boolean
   /** Time of the item, in milliseconds since the epoch. */
@@ -26,12 +28,13 @@ interface LineProps {
 }
 
 /** A link to an item with its state and time. */
-export const Line = ({ badge, to, name, keepsFilters = false, at, children }: LineProps) => (
+export const Line = ({ badge, to, name, about, keepsFilters = false, at, children }: LineProps) => (
   <li class="row">
     {badge}
     <Link to={to} keepsFilters={keepsFilters}>
       <Text>{name}</Text>
     </Link>
+    {about}
     <span class="muted">
       <Time ms={at} />
     </span>

@@ -29,6 +29,19 @@ export const Name = ({ children }: { children: string }) =>
     <Text>{children}</Text>
   )
 
+/** What a call or a message is about: the task, quest or award, and its XP. */
+export const About = ({ item, xp }: { item?: string; xp?: number }) => (
+  <span class="muted about">
+    {item !== undefined && (
+      <>
+        {' '}
+        <Text>{item}</Text>
+      </>
+    )}
+    {xp !== undefined && ` · ${amount(xp)} XP`}
+  </span>
+)
+
 /** Text for screen readers only. */
 export const Hidden = ({ children }: { children: ComponentChildren }) => <span class="hidden">{children}</span>
 

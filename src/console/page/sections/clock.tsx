@@ -4,7 +4,7 @@ import { perform, run } from '../actions.ts'
 import { aheadMs, deliveries, serviceTime } from '../live.ts'
 import { Link } from '../parts/link.tsx'
 import { Empty, Panel } from '../parts/panel.tsx'
-import { clockTime, dayOf, duration, OneLine, Text, Time } from '../parts/text.tsx'
+import { About, clockTime, dayOf, duration, OneLine, Text, Time } from '../parts/text.tsx'
 import { UserLink } from '../parts/user-link.tsx'
 import { pathOf } from '../route.ts'
 
@@ -82,7 +82,8 @@ export const DueLines = ({ rows }: { rows: readonly (DeliveryRow & { readonly du
           <Time ms={row.dueAt} /> <span class="muted">in {duration(row.dueAt - serviceTime.value)}</span>
         </span>
         <Link to={pathOf('webhooks', 'deliveries', row.key)}>
-          <Text>{row.type}</Text>, {row.attempts === 0 ? 'first attempt' : `retry ${row.attempts} of 4`}
+          <Text>{row.type}</Text>
+          <About {...row} />, {row.attempts === 0 ? 'first attempt' : `retry ${row.attempts} of 4`}
         </Link>
         <UserLink {...row} />
         <OneLine class="grow muted path">{`→ ${row.url}`}</OneLine>

@@ -1,4 +1,5 @@
 import { FAULT_KINDS } from '../../fault-kinds.ts'
+import type { RequestDetails } from '../../protocol.ts'
 import { useAction } from '../actions.ts'
 import { deliveries, requests } from '../live.ts'
 import { Badge, StatusBadge } from '../parts/badge.tsx'
@@ -10,7 +11,7 @@ import { AbsentItem, CompareLink, Facts, Item } from '../parts/panel.tsx'
 import { OneLine, Text, Time } from '../parts/text.tsx'
 import { UserLink } from '../parts/user-link.tsx'
 import { callPath } from './call-method.tsx'
-import { linkTo, titleOf } from './requests.tsx'
+import { effectOf, isLost, linkTo, titleOf } from './requests.tsx'
 import { DeliveryLines } from './webhooks/deliveries.tsx'
 
 /** A request and its response, with the reason of a refusal, the attempts of its call and the messages that followed. */
@@ -55,12 +56,12 @@ export function Request({ requestKey: key }: { requestKey: string }) {
       {reason && (
         <p class="callout">
           <strong>Refused:</strong> <Text>{reason}</Text>
+          <AppliedBefore request={request} />
         </p>
       )}
       {fault && (
         <p class="callout">
-          <strong>Injected fault: {FAULT_KINDS[fault][0]}.</strong>{' '}
-          {request.handled ? 'The call took effect.' : 'The call had no effect.'}
+          <strong>Injected fault: {FAULT_KINDS[fault][0]}.</strong> {describeEffect(request)}
         </p>
       )}
       {attempts.length > 1 && (
@@ -70,10 +71,12 @@ export function Request({ requestKey: key }: { requestKey: string }) {
               key={each.key}
               badge={<StatusBadge status={each.status} />}
               to={linkTo(each)}
-              name={`Attempt ${each.attempt ?? 1}`}
+              name={nameOf(each)}
               at={each.at}
               keepsFilters
-            />
+            >
+              <span class="grow muted">{effectOf(each)}</span>
+            </Line>
           ))}
         </Lines>
       )}
@@ -109,5 +112,33 @@ export function Request({ requestKey: key }: { requestKey: string }) {
         </details>
       )}
     </Item>
+  )
+}
+
+const nameOf = ({ attempt = 1 }: Pick<RequestDetails, 'attempt'>): string => `Attempt ${attempt}`
+
+/** Describes what a request with a fault did. */
+function describeEffect(request: RequestDetails): string {
+  if (!request.handled) return 'The service did not process this attempt. It had no effect.'
+  const loss = isLost(request) ? ' Only its response was lost.' : ''
+  return request.reason === undefined
+    ? `The service processed this attempt, and it took effect.${loss}`
+    : `The service processed this attempt and refused it, so it had no effect.${loss}`
+}
+
+/** For a refused award: the request that gave the XP. */
+function AppliedBefore({ request: { key, firstKey = key, appliedBy } }: { request: RequestDetails }) {
+  const applied = requests.value.rows.find((row) => row.key === appliedBy)
+  if (!applied) return null
+  const isSameCall = (applied.firstKey ?? applied.key) === firstKey
+  return (
+    <>
+      <br />
+      <Link to={linkTo(applied)} keepsFilters>
+        {isSameCall ? nameOf(applied) : `Request ${applied.key}`}
+      </Link>{' '}
+      gave this award at <Time ms={applied.at} />
+      {isLost(applied) && '; only its response was lost'}. This one was processed and refused, so it gave no XP.
+    </>
   )
 }

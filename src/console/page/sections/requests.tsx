@@ -9,7 +9,7 @@ import { type Chip, FilteredPanel } from '../parts/filtered-panel.tsx'
 import { Line } from '../parts/lines.tsx'
 import { Link } from '../parts/link.tsx'
 import { type Columns, Table } from '../parts/table.tsx'
-import { isOtherDay, Name, Text, Time } from '../parts/text.tsx'
+import { About, isOtherDay, Name, Text, Time } from '../parts/text.tsx'
 import { UserLink } from '../parts/user-link.tsx'
 import { pathOf } from '../route.ts'
 
@@ -48,6 +48,16 @@ export const Requests = () => (
 export const hasFailed = ({ status, isFromConsole }: RequestRow): boolean =>
   !isFromConsole && (status === undefined || status >= 400)
 
+/** Whether a fault kept the response of the service from the client. */
+export const isLost = ({ fault }: RequestRow): boolean => fault !== undefined && fault !== 'drip' && fault !== 'delay'
+
+/** What a call did, in words. */
+export function effectOf(row: RequestRow): string {
+  const { handled, reason, method } = row
+  const effect = !handled ? 'no effect' : reason !== undefined ? 'refused' : method === 'GET' ? 'processed' : 'applied'
+  return handled && isLost(row) ? `${effect}, response lost` : effect
+}
+
 /** The status of a call. An action of the page is always done. */
 const ResultBadge = ({ row: { status, isFromConsole } }: { row: RequestRow }) =>
   isFromConsole ? <Badge tone="good">done</Badge> : <StatusBadge status={status} />
@@ -58,7 +68,7 @@ const retried = computed(() => new Set(requests.value.rows.flatMap(({ firstKey }
 const searched = (row: RequestRow) => ({
   text: row.text,
   statuses: row.isFromConsole ? [] : [String(row.status ?? 'none')],
-  user: row.user ?? '',
+  user: [row.user, row.referrer, row.ref_id].filter(Boolean).join(' '),
   operation: titleOf(row),
   isFailed: hasFailed(row),
   isRetried: row.attempt !== undefined || retried.value.has(row.key),
@@ -74,18 +84,29 @@ const COLUMNS: Columns<RequestRow> = {
         <Link to={linkTo(row)} keepsFilters class="opens">
           <Text>{titleOf(row)}</Text>
         </Link>
+        <About {...row} />
         {row.attempt !== undefined && <span class="muted"> · attempt {row.attempt}</span>}
       </>
     ),
   ],
   subject: [
     'Subject',
-    ({ subject, user, platform, pid }) => (
+    ({ subject, user, platform, pid, referrer, ref_id }) => (
       <span title={subject}>
         {user === undefined ? (
           subject !== '' && <Name>{subject}</Name>
         ) : (
           <UserLink user={user} platform={platform} pid={pid} />
+        )}
+        {(referrer ?? ref_id) !== undefined && (
+          <span class="muted">
+            {' by '}
+            {ref_id === undefined ? (
+              <UserLink user={referrer ?? ''} platform={platform} pid={pid} />
+            ) : (
+              <Text>{ref_id}</Text>
+            )}
+          </span>
         )}
         {pid !== '' && (
           <span class="muted pid">
@@ -98,14 +119,16 @@ const COLUMNS: Columns<RequestRow> = {
   ],
   note: [
     'Note',
-    ({ reason, fault }) =>
-      reason === undefined ? (
-        fault && <span class="muted">{FAULT_KINDS[fault][0]}</span>
+    (row) => {
+      const { reason, fault } = row
+      return reason === undefined ? (
+        fault && <span class="muted">{`${FAULT_KINDS[fault][0]}: ${row.handled ? 'applied' : 'no effect'}`}</span>
       ) : (
         <span class="needs" title={reason}>
           <Text>{reason}</Text>
         </span>
-      ),
+      )
+    },
   ],
   took: ['Took', ({ durationMs }) => durationMs !== undefined && `${durationMs} ms`],
   mark: [
@@ -125,7 +148,8 @@ export const linkTo = ({ key }: RequestRow): string => pathOf('requests', key)
 
 /** A link to a request. The children stand at its end. */
 export const RequestLine = ({ row, children }: { row: RequestRow; children: ComponentChildren }) => (
-  <Line badge={<ResultBadge row={row} />} to={linkTo(row)} name={titleOf(row)} at={row.at}>
+  <Line badge={<ResultBadge row={row} />} to={linkTo(row)} name={titleOf(row)} about={<About {...row} />} at={row.at}>
+    {row.fault && <Badge tone="busy">fault</Badge>}
     {children}
   </Line>
 )

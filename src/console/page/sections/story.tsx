@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { comparableAddress } from '../../../shared/wallet-address.ts'
-import type { DeliveryRow, ProgressView, UserView } from '../../protocol.ts'
+import type { DeliveryRow, ProgressView, RequestRow, UserView } from '../../protocol.ts'
 import { deliveries, requests } from '../live.ts'
 import { Badge } from '../parts/badge.tsx'
 import { Lines } from '../parts/lines.tsx'
@@ -18,6 +18,9 @@ interface Happening {
   readonly order: number
   readonly line: ComponentChildren
 }
+
+/** The users that a call or a message concerns. */
+type Concerned = Pick<RequestRow, 'user' | 'platform' | 'pid' | 'referrer' | 'ref_id'>
 
 /** The calls about a user, their progress and the messages about them, newest first. */
 export function Story({ user }: { user: UserView }) {
@@ -40,12 +43,15 @@ export function Story({ user }: { user: UserView }) {
 function happeningsOf(user: UserView): readonly Happening[] {
   const wallet = comparableAddress(user.wallet)
   const accounts = new Map(user.profiles.map(({ account, platform }) => [account, platform]))
-  const isAbout = (row: { readonly user?: string; readonly platform?: string; readonly pid: string }): boolean => {
-    if (!row.user || (row.pid !== '' && row.pid !== user.pid)) return false
-    const platform = accounts.get(row.user)
-    if (platform === undefined) return wallet !== '' && comparableAddress(row.user) === wallet
-    return row.platform === undefined || row.platform === platform
+  const isAccount = (name: string | undefined, on: string | undefined): boolean => {
+    if (!name) return false
+    const platform = accounts.get(name)
+    if (platform === undefined) return wallet !== '' && comparableAddress(name) === wallet
+    return on === undefined || on === platform
   }
+  const isAbout = ({ user: account, platform, pid, referrer, ref_id }: Concerned): boolean =>
+    (pid === '' || pid === user.pid) &&
+    (isAccount(account, platform) || isAccount(referrer, platform) || (ref_id !== undefined && ref_id === user.ref_id))
   // The first rows of the lists are the newest. Deliveries of one message stand together.
   const messages = new Map<string, DeliveryRow[]>()
   for (const row of deliveries.value.rows.filter(isAbout)) messages.set(row.id, [...(messages.get(row.id) ?? []), row])

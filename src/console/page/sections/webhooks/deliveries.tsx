@@ -7,7 +7,7 @@ import { type Chip, FilteredPanel } from '../../parts/filtered-panel.tsx'
 import { Line, Lines } from '../../parts/lines.tsx'
 import { Link } from '../../parts/link.tsx'
 import { type Columns, Table } from '../../parts/table.tsx'
-import { count, cut, duration, Hidden, isOtherDay, OneLine, Text, Time } from '../../parts/text.tsx'
+import { About, count, cut, duration, Hidden, isOtherDay, OneLine, Text, Time } from '../../parts/text.tsx'
 import { UserLink } from '../../parts/user-link.tsx'
 import { pathOf } from '../../route.ts'
 
@@ -72,7 +72,7 @@ export const Deliveries = () => (
 )
 
 const searched = (row: DeliveryRow) => ({
-  text: `${row.id} ${row.type} ${row.user} ${row.url} ${row.hook_id} ${stateOf(row)} ${row.statuses.join(' ')}`.toLowerCase(),
+  text: `${row.id} ${row.type} ${row.item ?? ''} ${row.user} ${row.url} ${row.hook_id} ${stateOf(row)} ${row.statuses.join(' ')}`.toLowerCase(),
   statuses: row.statuses,
   user: row.user,
   operation: row.type,
@@ -98,9 +98,10 @@ const COLUMNS: Columns<DeliveryRow> = {
   at: ['Time', ofMessage(({ at }) => <Time ms={at} />)],
   event: [
     'Event',
-    ofMessage(({ type, isTest }) => (
+    ofMessage(({ type, isTest, ...row }) => (
       <>
         <Text>{type}</Text>
+        <About {...row} />
         {isTest && <span class="muted test"> · test</span>}
       </>
     )),
@@ -176,7 +177,15 @@ interface DeliveryLineProps {
 
 /** A link to a delivery. */
 export const DeliveryLine = ({ row, keepsFilters = false }: DeliveryLineProps) => (
-  <Line badge={<StateBadge row={row} />} to={linkTo(row)} name={row.type} at={row.at} keepsFilters={keepsFilters}>
+  <Line
+    badge={<StateBadge row={row} />}
+    to={linkTo(row)}
+    name={row.type}
+    about={<About {...row} />}
+    at={row.at}
+    keepsFilters={keepsFilters}
+  >
+    {row.fault && <Badge tone="busy">fault</Badge>}
     <OneLine class="grow muted path">{row.url.replace(/^https?:\/\//, '')}</OneLine>
   </Line>
 )
