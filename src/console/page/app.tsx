@@ -1,8 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { dismiss, notice, notify } from './actions.ts'
-import { isConnected, serviceTime } from './live.ts'
+import { isConnected, isLoaded, serviceTime } from './live.ts'
 import { Navigation } from './navigation.tsx'
+import { Divider, paneWidth } from './parts/divider.tsx'
 import { hasUnsentText } from './parts/form.tsx'
 import { Help, openHelp } from './parts/help.tsx'
 import { Link } from './parts/link.tsx'
@@ -22,7 +23,6 @@ import { User } from './sections/user.tsx'
 import { Users } from './sections/users.tsx'
 import { Delivery } from './sections/webhooks/delivery.tsx'
 import { EditMessage } from './sections/webhooks/edit-message.tsx'
-import { EmitEvent } from './sections/webhooks/emit-event.tsx'
 import { TestWebhook } from './sections/webhooks/test-webhook.tsx'
 import { WebhookForm } from './sections/webhooks/webhook-form.tsx'
 import { WebhooksPage } from './sections/webhooks/webhooks.tsx'
@@ -94,6 +94,7 @@ function StaleBanner() {
 /** The section that the address names. */
 function Section() {
   const [section, first, second, third] = segments.value
+  if (!isLoaded.value) return <ListAndItem list={<Skeleton />} />
   switch (section) {
     case 'overview':
       return <ListAndItem list={hasTraffic.value ? <Overview /> : <FirstLook />} />
@@ -131,6 +132,15 @@ function Section() {
   }
 }
 
+/** Shown until the state of the service is known. */
+const Skeleton = () => (
+  <div class="panel skeleton" role="status" aria-label="Loading">
+    {Array.from({ length: 8 }, (_, index) => (
+      <span key={index} />
+    ))}
+  </div>
+)
+
 const FirstLook = () => (
   <>
     <Start />
@@ -157,7 +167,6 @@ function WebhookItem({ kind, id }: { kind: string; id: string | undefined }) {
     )
   }
   if (kind === 'test') return <TestWebhook hookId={id} />
-  if (kind === 'send') return <EmitEvent />
   if (kind === 'resend' && id !== undefined) return <EditMessage key={id} deliveryKey={id} />
   const hookId = kind === 'edit' ? id : kind === 'new' ? undefined : kind
   return <WebhookForm key={hookId ?? 'new'} hookId={hookId} />
@@ -179,11 +188,12 @@ function ListAndItem({ list, item }: { list: ComponentChildren; item?: Component
     wasOpen.current = shown !== undefined
   }, [shown])
   return (
-    <main class={item ? 'open' : undefined}>
+    <main class={item ? 'open' : undefined} style={{ '--pane': `${paneWidth.value}%` }}>
       <div class="list" id="main" tabIndex={-1}>
         <StaleBanner />
         {list}
       </div>
+      {item && <Divider />}
       {item && (
         <div class="pane" ref={pane} tabIndex={-1}>
           {item}

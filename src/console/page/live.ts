@@ -16,12 +16,16 @@ export interface LiveList<Row> {
   readonly rows: readonly Row[]
   /** Number of older rows that the server has discarded. */
   readonly discarded: number
+  /** Number of rows that the user removed. */
+  readonly cleared: number
 }
 
-const NO_ROWS = { rows: [], discarded: 0 }
+const NO_ROWS = { rows: [], discarded: 0, cleared: 0 }
 
 /** Whether the service responds; undefined before the first response. */
 export const isConnected = signal<boolean | undefined>(undefined)
+/** Whether the state of the service is known. */
+export const isLoaded = signal(false)
 export const requests = signal<LiveList<RequestRow>>(NO_ROWS)
 export const deliveries = signal<LiveList<DeliveryRow>>(NO_ROWS)
 export const service = signal<ServiceOverview>({
@@ -70,6 +74,7 @@ async function poll(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve))
     apply(changes)
     isConnected.value = true
+    isLoaded.value = true
   } catch {
     isConnected.value = false
   }
@@ -92,9 +97,9 @@ function apply(changes: Changes): void {
 /** Replaces changed rows and puts new rows first. */
 function merge<Row extends { readonly key: string }>(
   list: LiveList<Row>,
-  { rows, kept, discarded }: ListChanges<Row>,
+  { rows, kept, discarded, cleared }: ListChanges<Row>,
 ): LiveList<Row> {
-  if (rows.length === 0) return list
+  if (rows.length === 0 && cleared === list.cleared) return list
   const changed = new Map(rows.map((row) => [row.key, row]))
   const known = list.rows.map((row) => {
     const next = changed.get(row.key)
@@ -103,5 +108,5 @@ function merge<Row extends { readonly key: string }>(
   })
   // The rows that are left are new, oldest first.
   const added = [...changed.values()].reverse()
-  return { rows: [...added, ...known].slice(0, kept), discarded }
+  return { rows: [...added, ...known].slice(0, kept), discarded, cleared }
 }

@@ -19,12 +19,20 @@ export interface Search {
   /** In lower case. */
   readonly words: string[]
   readonly conditions: readonly Condition[]
+  /** The parts that look like a field but are none, as they were typed. They are words, too. */
+  readonly unknown: string[]
 }
+
+/** The beginnings of conditions, which the page offers. */
+export const OFFERED = ['status:', 'user:', 'operation:', 'is:failed', 'is:retried'] as const
 
 /** The names before a colon. Each function gets the text after the colon, in lower case, and returns its condition. */
 const FIELDS: Readonly<Record<string, (value: string) => Condition | undefined>> = {
   // `5` and `5xx` stand for every status from 500 to 599.
-  status: (value) => (row) => row.statuses.some((status) => status.startsWith(value.replace(/x+$/, ''))),
+  status: (value) =>
+    /^(?:\d{1,3}x{0,2}|none)$/.test(value)
+      ? (row) => row.statuses.some((status) => status.startsWith(value.replace(/x+$/, '')))
+      : undefined,
   user: (value) => (row) => row.user.toLowerCase().includes(value),
   operation: (value) => (row) => row.operation.toLowerCase().includes(value),
   is: (value) =>
@@ -34,16 +42,27 @@ const FIELDS: Readonly<Record<string, (value: string) => Condition | undefined>>
 /** Splits a text into words and conditions. Quotation marks keep white space together: `user:"Ada L"`. */
 export function parseSearch(text: string): Search {
   const words: string[] = []
+  const unknown: string[] = []
   const conditions: Condition[] = []
-  for (const [, field = '', quoted, plain = ''] of text.toLowerCase().matchAll(/(?:(\w+):)?(?:"([^"]*)"|(\S+))/g)) {
-    const value = quoted ?? plain
-    const condition = Object.hasOwn(FIELDS, field) ? FIELDS[field]?.(value) : undefined
+  // The scheme of a URL is no field.
+  for (const [part, name = '', quoted, plain = ''] of text.matchAll(/(?:([a-z]\w*):(?!\/\/))?(?:"([^"]*)"|(\S*))/gi)) {
+    const field = name.toLowerCase()
+    const value = (quoted ?? plain).toLowerCase()
+    const isKnown = Object.hasOwn(FIELDS, field)
+    const condition = isKnown ? FIELDS[field]?.(value) : undefined
     if (condition) conditions.push(condition)
-    // An unknown name is part of the word.
-    else words.push(field === '' ? value : `${field}:${value}`)
+    // The value of a known field is still missing.
+    else if (!(isKnown && value === '')) {
+      words.push(field === '' ? value : `${field}:${value}`)
+      if (field !== '') unknown.push(part)
+    }
   }
-  return { words: words.filter(Boolean), conditions }
+  return { words: words.filter(Boolean), conditions, unknown }
 }
+
+/** Replaces an unknown part of a search by a condition. A condition without a value gets the one of the part. */
+export const replaceUnknown = (text: string, unknown: string, offered: string): string =>
+  text.replace(unknown, () => (offered.endsWith(':') ? offered + unknown.slice(unknown.indexOf(':') + 1) : offered))
 
 /** Whether a row meets a search. `inBodies` has the keys of the rows whose bodies contain a word. */
 export const isFound = (row: Searched, search: Search, inBodies: ReadonlyMap<string, ReadonlySet<string>>): boolean =>

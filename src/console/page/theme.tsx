@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals'
 import { useId } from 'preact/hooks'
+import { store, stored } from './stored.ts'
 
 const THEMES = ['system', 'light', 'dark'] as const
 type Theme = (typeof THEMES)[number]
@@ -8,17 +9,8 @@ const KEY = 'theme'
 
 const isTheme = (value: unknown): value is Theme => THEMES.some((theme) => theme === value)
 
-/** A browser may deny the storage. The choice then ends with the page. */
-function stored(): Theme {
-  try {
-    const value = localStorage.getItem(KEY)
-    return isTheme(value) ? value : 'system'
-  } catch {
-    return 'system'
-  }
-}
-
-const theme = signal<Theme>(stored())
+const known = stored(KEY)
+const theme = signal<Theme>(isTheme(known) ? known : 'system')
 const apply = () => document.documentElement.setAttribute('data-theme', theme.value)
 apply()
 
@@ -26,11 +18,7 @@ function choose(value: string): void {
   if (!isTheme(value)) return
   theme.value = value
   apply()
-  try {
-    localStorage.setItem(KEY, value)
-  } catch {
-    // See `stored`.
-  }
+  store(KEY, value)
 }
 
 /** Chooses between the colours of the system, light and dark ones. */

@@ -3,11 +3,11 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import { perform, run, useAction } from '../actions.ts'
 import type { LiveList } from '../live.ts'
 import { openItem, parameter, segments, setParameter } from '../route.ts'
-import { isFound, parseSearch, type Searched } from '../search.ts'
+import { isFound, OFFERED, parseSearch, replaceUnknown, type Searched } from '../search.ts'
 import { ConfirmButton } from './confirm-button.tsx'
 import { Empty, Panel } from './panel.tsx'
 import { SearchField } from './search-field.tsx'
-import { amount, count } from './text.tsx'
+import { amount, count, Text } from './text.tsx'
 
 /** A button that filters a list: its value in the address, its label, and the rows that it shows. */
 export type Chip<Row> = readonly [value: string, label: string, matches: (row: Row) => boolean]
@@ -55,6 +55,8 @@ export function FilteredPanel<Row extends { readonly key: string }>(props: Filte
   const all: Chip<Row> = ['', 'All', () => true]
   const chosen = chips.find(([value]) => value === parameter('show')) ?? all
   const numbers = useMemo(() => [all, ...chips].map(([, , matches]) => found.filter(matches).length), [found])
+  // A search that finds nothing keeps the chips.
+  const offered = useMemo(() => [all, ...chips].map(([, , matches]) => list.rows.some(matches)), [list])
   const matching = useMemo(() => new Set(found.filter(chosen[2])), [found, chosen[0]])
   // Only a row that the filter hides changes the list when it is opened.
   const openKey = segments.value.at(-1)
@@ -72,11 +74,12 @@ export function FilteredPanel<Row extends { readonly key: string }>(props: Filte
         </p>
       )}
       <SearchField label={label} />
+      {search.unknown[0] !== undefined && <Unknown find={find} unknown={search.unknown[0]} />}
       <fieldset class="chips" aria-label="Show">
         {[all, ...chips].map(([value, text], index) => {
           const isChosen = value === chosen[0]
           const number = numbers[index] ?? 0
-          return number === 0 && !isChosen ? null : (
+          return !offered[index] && !isChosen ? null : (
             <button
               key={value}
               type="button"
@@ -131,7 +134,17 @@ export function FilteredPanel<Row extends { readonly key: string }>(props: Filte
       {shown.length > 0 ? (
         children(shown)
       ) : (
-        <Empty>{list.rows.length > 0 ? 'No row matches the filter.' : empty}</Empty>
+        <Empty>
+          {list.rows.length > 0 ? (
+            <>
+              No row matches. <ClearSearch />
+            </>
+          ) : list.cleared > 0 ? (
+            `${count(list.cleared, noun)} cleared. New ones appear here.`
+          ) : (
+            empty
+          )}
+        </Empty>
       )}
       {list.discarded > 0 && (
         <p class="more muted">
@@ -141,3 +154,36 @@ export function FilteredPanel<Row extends { readonly key: string }>(props: Filte
     </Panel>
   )
 }
+
+function ClearSearch() {
+  const clear = () => {
+    setParameter('find', '')
+    setParameter('show', '')
+  }
+  return (
+    <button type="button" class="quiet" onClick={clear}>
+      Clear search
+    </button>
+  )
+}
+
+/** Says which part of a search is no field, and offers the fields. */
+const Unknown = ({ find, unknown }: { find: string; unknown: string }) => (
+  <p class="hint unknown" aria-live="polite">
+    <u>
+      <Text>{unknown}</Text>
+    </u>{' '}
+    is no condition, so it is searched as text. Use{' '}
+    {OFFERED.map((offered) => (
+      <button
+        key={offered}
+        type="button"
+        class="quiet"
+        onClick={() => setParameter('find', replaceUnknown(find, unknown, offered))}
+      >
+        {offered}
+      </button>
+    ))}{' '}
+    or <ClearSearch />
+  </p>
+)

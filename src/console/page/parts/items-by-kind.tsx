@@ -28,9 +28,9 @@ export const ItemsByKind = ({ items, notes, needs, start, end }: ItemsByKindProp
       return (
         <div key={kind}>
           <h3 class="minor">{title}</h3>
-          <ul class="rows">
+          <ul class="lines">
             {ofKind.map((item) => (
-              <li class="row" key={item.id}>
+              <li class="line-item" key={item.id}>
                 {start?.(item)}
                 <span class="grow">
                   <Text>{item.name}</Text>{' '}

@@ -31,7 +31,9 @@ export function RepeatCall({ requestKey: key }: { requestKey: string }) {
   if (!repeated || !request.given) {
     return <AbsentItem title="Edit and send" back="/requests" error="The client has no method for this request." />
   }
-  return <CallForm title="Edit and send" methods={methods} first={repeated.name} given={request.given} />
+  return (
+    <CallForm title={`Edit and send ${repeated.name}`} methods={methods} first={repeated.name} given={request.given} />
+  )
 }
 
 interface CallFormProps {

@@ -2,19 +2,15 @@ import { computed } from '@preact/signals'
 import type { DeliveryRow } from '../../protocol.ts'
 import { perform, run } from '../actions.ts'
 import { aheadMs, deliveries, serviceTime } from '../live.ts'
-import { Link } from '../parts/link.tsx'
 import { Empty, Panel } from '../parts/panel.tsx'
-import { About, clockTime, dayOf, duration, OneLine, Text, Time } from '../parts/text.tsx'
-import { UserLink } from '../parts/user-link.tsx'
-import { pathOf } from '../route.ts'
+import { Rows, type RowView } from '../parts/rows.tsx'
+import { clockTime, dayOf, duration, Time } from '../parts/text.tsx'
+import { deliveryView, linkTo } from './webhooks/deliveries.tsx'
 
 const STEPS = [
-  ['1 minute', 60_000],
   ['1 hour', 3_600_000],
   ['1 day', 86_400_000],
 ] as const
-
-const MAX_SHOWN = 100
 
 /** The deliveries with a scheduled attempt, the next one first. */
 export const due = computed(() =>
@@ -26,7 +22,6 @@ export const due = computed(() =>
 /** The time of the service, buttons that move it, and the scheduled retries. */
 export function Clock() {
   const now = serviceTime.value
-  const shown = due.value.slice(0, MAX_SHOWN)
   return (
     <Panel title="Clock">
       <p class="clock">
@@ -62,32 +57,21 @@ export function Clock() {
         </button>
       </div>
       <h3 class="minor">Scheduled retries</h3>
-      {due.value.length === 0 && <Empty>No retry is scheduled.</Empty>}
-      <DueLines rows={shown} />
-      {due.value.length > shown.length && (
-        <p class="more muted">
-          The first {shown.length} of {due.value.length}
-        </p>
-      )}
+      <DueRows rows={due.value} />
     </Panel>
   )
 }
 
-/** Links to deliveries, with the time of their next attempt. */
-export const DueLines = ({ rows }: { rows: readonly (DeliveryRow & { readonly dueAt: number })[] }) => (
-  <ol class="rows">
-    {rows.map((row) => (
-      <li class="row due" key={row.key}>
-        <span class="time">
-          <Time ms={row.dueAt} /> <span class="muted">in {duration(row.dueAt - serviceTime.value)}</span>
-        </span>
-        <Link to={pathOf('webhooks', 'deliveries', row.key)}>
-          <Text>{row.type}</Text>
-          <About {...row} />, {row.attempts === 0 ? 'first attempt' : `retry ${row.attempts} of 4`}
-        </Link>
-        <UserLink {...row} />
-        <OneLine class="grow muted path">{`→ ${row.url}`}</OneLine>
-      </li>
-    ))}
-  </ol>
-)
+interface DueRow extends DeliveryRow {
+  readonly dueAt: number
+}
+
+const dueView = (row: DueRow): RowView => ({ ...deliveryView(row), at: <Time ms={row.dueAt} /> })
+
+/** Deliveries with the time of their next attempt. */
+export const DueRows = ({ rows }: { rows: readonly DueRow[] }) =>
+  rows.length === 0 ? (
+    <Empty>No retry is scheduled.</Empty>
+  ) : (
+    <Rows label="Scheduled retries" class="due" rows={rows} linkTo={linkTo} view={dueView} />
+  )

@@ -6,37 +6,28 @@ import { notify, perform, run } from '../actions.ts'
 import { deliveries, refresh, requests, service } from '../live.ts'
 import { Badge } from '../parts/badge.tsx'
 import { Form, SelectField, TextField } from '../parts/form.tsx'
+import { Link } from '../parts/link.tsx'
 import { Empty, Panel } from '../parts/panel.tsx'
-import { Text } from '../parts/text.tsx'
-import { RequestTable } from './requests.tsx'
-import { DeliveryTable } from './webhooks/deliveries.tsx'
+import { count, Text } from '../parts/text.tsx'
 
 /** The faults that are switched on, and a form that switches another one on. */
 export function Faults() {
-  const affected = requests.value.rows.filter(({ fault }) => fault !== undefined)
-  const affectedDeliveries = deliveries.value.rows.filter(({ fault }) => fault !== undefined)
+  const affectedBy = (rows: readonly { readonly fault?: unknown }[]) =>
+    rows.filter(({ fault }) => fault !== undefined).length
   return (
-    <>
-      <Panel title="Faults">
-        {service.value.faults.length === 0 && <Empty>No fault is switched on.</Empty>}
-        <ul class="rows">
-          {service.value.faults.map((fault) => (
-            <FaultLine key={fault.key} fault={fault} />
-          ))}
-        </ul>
-        <FaultForm />
-      </Panel>
-      <Panel title="Affected deliveries">
-        {affectedDeliveries.length === 0 ? (
-          <Empty>No fault has affected a delivery yet.</Empty>
-        ) : (
-          <DeliveryTable rows={affectedDeliveries} />
-        )}
-      </Panel>
-      <Panel title="Affected calls">
-        {affected.length === 0 ? <Empty>No fault has affected a call yet.</Empty> : <RequestTable rows={affected} />}
-      </Panel>
-    </>
+    <Panel title="Faults">
+      {service.value.faults.length === 0 && <Empty>No fault is switched on.</Empty>}
+      <ul class="lines">
+        {service.value.faults.map((fault) => (
+          <FaultLine key={fault.key} fault={fault} />
+        ))}
+      </ul>
+      <FaultForm />
+      <p class="more">
+        Affected so far: <Link to="/requests?show=fault">{count(affectedBy(requests.value.rows), 'call')}</Link>,{' '}
+        <Link to="/webhooks?show=fault">{count(affectedBy(deliveries.value.rows), 'delivery')}</Link>
+      </p>
+    </Panel>
   )
 }
 
@@ -49,7 +40,7 @@ function FaultLine({ fault: { key, options, remaining } }: { fault: FaultView })
   const target = on === '*' ? 'any request' : on === 'delivery' ? 'webhook delivery' : on
   const only = options.on === 'delivery' ? [options.scope, options.type].filter((part) => part !== undefined) : []
   return (
-    <li class="row">
+    <li class="line-item">
       <Badge tone="warn">{remaining === null ? 'always' : `${remaining} left`}</Badge>
       <span class="grow">
         <strong>{target}</strong>: {name}

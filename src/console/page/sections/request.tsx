@@ -1,18 +1,18 @@
 import { FAULT_KINDS } from '../../fault-kinds.ts'
-import type { RequestDetails } from '../../protocol.ts'
+import type { RequestDetails, RequestRow } from '../../protocol.ts'
 import { useAction } from '../actions.ts'
 import { deliveries, requests } from '../live.ts'
 import { Badge, StatusBadge } from '../parts/badge.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { Body, Code, Json } from '../parts/json.tsx'
-import { Line, Lines } from '../parts/lines.tsx'
 import { Link } from '../parts/link.tsx'
 import { AbsentItem, CompareLink, Facts, Item } from '../parts/panel.tsx'
+import { Rows, type RowView } from '../parts/rows.tsx'
 import { OneLine, Text, Time } from '../parts/text.tsx'
 import { UserLink } from '../parts/user-link.tsx'
 import { callPath } from './call-method.tsx'
-import { effectOf, isLost, linkTo, titleOf } from './requests.tsx'
-import { DeliveryLines } from './webhooks/deliveries.tsx'
+import { effectOf, isLost, linkTo, requestView, titleOf } from './requests.tsx'
+import { deliveryView, linkTo as linkToDelivery } from './webhooks/deliveries.tsx'
 
 /** A request and its response, with the reason of a refusal, the attempts of its call and the messages that followed. */
 export function Request({ requestKey: key }: { requestKey: string }) {
@@ -23,6 +23,7 @@ export function Request({ requestKey: key }: { requestKey: string }) {
     request
   const firstKey = request.firstKey ?? key
   const attempts = requests.value.rows.filter((each) => each.key === firstKey || each.firstKey === firstKey).reverse()
+  const messages = deliveries.value.rows.filter(({ cause }) => cause === key)
   return (
     <Item
       title={titleOf(request)}
@@ -65,22 +66,17 @@ export function Request({ requestKey: key }: { requestKey: string }) {
         </p>
       )}
       {attempts.length > 1 && (
-        <Lines title="Attempts: the same request, sent again after a failure">
-          {attempts.map((each) => (
-            <Line
-              key={each.key}
-              badge={<StatusBadge status={each.status} />}
-              to={linkTo(each)}
-              name={nameOf(each)}
-              at={each.at}
-              keepsFilters
-            >
-              <span class="grow muted">{effectOf(each)}</span>
-            </Line>
-          ))}
-        </Lines>
+        <>
+          <h3 class="minor">Attempts: the same request, sent again after a failure</h3>
+          <Rows label="Attempts" class="requests" rows={attempts} linkTo={linkTo} view={attemptView} />
+        </>
       )}
-      <DeliveryLines title="Messages that followed" rows={deliveries.value.rows.filter(({ cause }) => cause === key)} />
+      {messages.length > 0 && (
+        <>
+          <h3 class="minor">Messages that followed</h3>
+          <Rows label="Messages that followed" rows={messages} linkTo={linkToDelivery} view={deliveryView} />
+        </>
+      )}
       {Object.keys(query).length > 0 && (
         <>
           <h3 class="minor">{isFromConsole ? 'Arguments' : 'Query'}</h3>
@@ -114,6 +110,14 @@ export function Request({ requestKey: key }: { requestKey: string }) {
     </Item>
   )
 }
+
+const attemptView = (row: RequestRow): RowView => ({
+  ...requestView(row),
+  name: nameOf(row),
+  about: undefined,
+  who: undefined,
+  note: effectOf(row),
+})
 
 const nameOf = ({ attempt = 1 }: Pick<RequestDetails, 'attempt'>): string => `Attempt ${attempt}`
 

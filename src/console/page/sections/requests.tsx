@@ -1,15 +1,12 @@
 import { computed } from '@preact/signals'
-import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { FAULT_KINDS } from '../../fault-kinds.ts'
 import type { RequestRow } from '../../protocol.ts'
-import { requests } from '../live.ts'
+import { requests, service } from '../live.ts'
 import { Badge, StatusBadge } from '../parts/badge.tsx'
 import { type Chip, FilteredPanel } from '../parts/filtered-panel.tsx'
-import { Line } from '../parts/lines.tsx'
-import { Link } from '../parts/link.tsx'
-import { type Columns, Table } from '../parts/table.tsx'
-import { About, isOtherDay, Name, Text, Time } from '../parts/text.tsx'
+import { Rows, type RowView } from '../parts/rows.tsx'
+import { About, Name, OneLine, Text, Time } from '../parts/text.tsx'
 import { UserLink } from '../parts/user-link.tsx'
 import { pathOf } from '../route.ts'
 
@@ -40,7 +37,7 @@ export const Requests = () => (
     chips={CHIPS}
     empty="No requests yet. Calls from your code appear here."
   >
-    {(rows) => <RequestTable rows={rows} />}
+    {(rows) => <RequestRows rows={rows} />}
   </FilteredPanel>
 )
 
@@ -74,85 +71,65 @@ const searched = (row: RequestRow) => ({
   isRetried: row.attempt !== undefined || retried.value.has(row.key),
 })
 
-const COLUMNS: Columns<RequestRow> = {
-  at: ['Time', ({ at }) => <Time ms={at} />],
-  status: ['Status', (row) => <ResultBadge row={row} />],
-  operation: [
-    'Operation',
-    (row) => (
-      <>
-        <Link to={linkTo(row)} keepsFilters class="opens">
-          <Text>{titleOf(row)}</Text>
-        </Link>
-        <About {...row} />
-        {row.attempt !== undefined && <span class="muted"> · attempt {row.attempt}</span>}
-      </>
-    ),
-  ],
-  subject: [
-    'Subject',
-    ({ subject, user, platform, pid, referrer, ref_id }) => (
-      <span title={subject}>
-        {user === undefined ? (
-          subject !== '' && <Name>{subject}</Name>
-        ) : (
-          <UserLink user={user} platform={platform} pid={pid} />
-        )}
-        {(referrer ?? ref_id) !== undefined && (
-          <span class="muted">
-            {' by '}
-            {ref_id === undefined ? (
-              <UserLink user={referrer ?? ''} platform={platform} pid={pid} />
-            ) : (
-              <Text>{ref_id}</Text>
-            )}
-          </span>
-        )}
-        {pid !== '' && (
-          <span class="muted pid">
-            {subject !== '' && ' · '}
-            <Text>{pid}</Text>
-          </span>
-        )}
+/** The users of a call: who it is about, and who referred them. */
+export const Who = ({ subject, user, platform, pid, referrer, ref_id }: RequestRow) => (
+  <span title={subject}>
+    {user === undefined ? (
+      subject !== '' && <Name>{subject}</Name>
+    ) : (
+      <UserLink user={user} platform={platform} pid={pid} />
+    )}
+    {referrer !== undefined && (
+      <span class="muted">
+        {' by '}
+        <UserLink user={referrer} platform={platform} pid={pid} />
       </span>
-    ),
-  ],
-  note: [
-    'Note',
-    (row) => {
-      const { reason, fault } = row
-      return reason === undefined ? (
-        fault && <span class="muted">{`${FAULT_KINDS[fault][0]}: ${row.handled ? 'applied' : 'no effect'}`}</span>
-      ) : (
-        <span class="needs" title={reason}>
-          <Text>{reason}</Text>
-        </span>
-      )
-    },
-  ],
-  took: ['Took', ({ durationMs }) => durationMs !== undefined && `${durationMs} ms`],
-  mark: [
-    'Mark',
-    (row) => (
-      <>
-        {row.fault && <Badge tone="busy">fault</Badge>}
-        {isMadeHere(row) && <Badge>console</Badge>}
-      </>
-    ),
-  ],
-}
+    )}
+    {pid !== '' && (subject === '' || service.value.campaigns.length > 1) && (
+      <span class="muted">
+        {subject !== '' && ' · '}
+        <Text>{pid}</Text>
+      </span>
+    )}
+    {ref_id !== undefined && <span class="muted"> by {<Text>{ref_id}</Text>}</span>}
+  </span>
+)
+
+/** What a call is about, and the number of its attempt. */
+const AboutCall = (row: RequestRow) => (
+  <>
+    <About {...row} />
+    {row.attempt !== undefined && <span class="muted"> · attempt {row.attempt}</span>}
+  </>
+)
+
+/** Why a call was refused, or what its fault did. */
+const Note = (row: RequestRow) => (
+  <>
+    {row.fault && <Badge tone="busy">fault</Badge>}
+    {row.reason !== undefined ? (
+      <OneLine class="needs">{row.reason}</OneLine>
+    ) : (
+      row.fault && <OneLine>{`${FAULT_KINDS[row.fault][0]}: ${row.handled ? 'applied' : 'no effect'}`}</OneLine>
+    )}
+  </>
+)
+
+/** A request as a row. */
+export const requestView = (row: RequestRow, above?: RequestRow): RowView => ({
+  at: <Time ms={row.at} />,
+  state: <ResultBadge row={row} />,
+  name: titleOf(row),
+  about: <AboutCall {...row} />,
+  who: <Who {...row} />,
+  note: <Note {...row} />,
+  end: row.durationMs !== undefined && `${row.durationMs} ms`,
+  isSame: above !== undefined && callOf(row) === callOf(above),
+})
 
 export const titleOf = ({ operation, method, path }: RequestRow): string => operation ?? `${method} ${path}`
 
 export const linkTo = ({ key }: RequestRow): string => pathOf('requests', key)
-
-/** A link to a request. The children stand at its end. */
-export const RequestLine = ({ row, children }: { row: RequestRow; children: ComponentChildren }) => (
-  <Line badge={<ResultBadge row={row} />} to={linkTo(row)} name={titleOf(row)} about={<About {...row} />} at={row.at}>
-    {row.fault && <Badge tone="busy">fault</Badge>}
-    {children}
-  </Line>
-)
 
 const callOf = ({ key, firstKey }: RequestRow): string => firstKey ?? key
 
@@ -169,12 +146,15 @@ function withAttemptsTogether(rows: readonly RequestRow[]): readonly RequestRow[
   return [...calls.values()].flat()
 }
 
-export const RequestTable = ({ rows }: { rows: readonly RequestRow[] }) => (
-  <Table
-    class={useMemo(() => rows.some(({ at }) => isOtherDay(at)), [rows]) ? 'requests dated' : 'requests'}
-    columns={COLUMNS}
+const HEADINGS = { at: 'Time', state: 'Status', name: 'Operation', who: 'User', note: 'Note', end: 'Took' }
+
+const RequestRows = ({ rows }: { rows: readonly RequestRow[] }) => (
+  <Rows
+    label="Requests"
+    class="requests"
+    headings={HEADINGS}
     rows={useMemo(() => withAttemptsTogether(rows), [rows])}
     linkTo={linkTo}
-    rowClass={(row, above) => (above !== undefined && callOf(row) === callOf(above) ? 'same' : 'first')}
+    view={requestView}
   />
 )

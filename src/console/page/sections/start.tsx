@@ -7,13 +7,10 @@ import { Panel } from '../parts/panel.tsx'
 import { baseUrl } from '../route.ts'
 import { callPath } from './call-method.tsx'
 
-let hadCalls = false
-
 /** Whether a call from outside the console has arrived. Clearing the list does not change it. */
-export const hasCalls = computed(() => {
-  hadCalls ||= requests.value.rows.some(({ isFromConsole }) => !isFromConsole)
-  return hadCalls
-})
+export const hasCalls = computed(
+  () => requests.value.cleared > 0 || requests.value.rows.some(({ isFromConsole }) => !isFromConsole),
+)
 
 /** How to make the first call. */
 export function Start() {

@@ -1,22 +1,18 @@
-import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
 import { comparableAddress } from '../../../shared/wallet-address.ts'
-import type { DeliveryRow, ProgressView, RequestRow, UserView } from '../../protocol.ts'
+import type { ProgressView, RequestRow, UserView } from '../../protocol.ts'
 import { deliveries, requests } from '../live.ts'
 import { Badge } from '../parts/badge.tsx'
-import { Lines } from '../parts/lines.tsx'
-import { amount, OneLine, Text, Time } from '../parts/text.tsx'
-import { RequestLine } from './requests.tsx'
-import { DeliveryLine } from './webhooks/deliveries.tsx'
-
-const SHOWN = 12
-const MORE = 200
+import { Rows, type RowView } from '../parts/rows.tsx'
+import { amount, Time } from '../parts/text.tsx'
+import { linkTo as linkToRequest, requestView, Who } from './requests.tsx'
+import { deliveryView, linkTo as linkToDelivery } from './webhooks/deliveries.tsx'
 
 /** An entry of the story. `order` sorts the entries of one millisecond: request, messages, progress. */
 interface Happening {
   readonly at: number
   readonly order: number
-  readonly line: ComponentChildren
+  readonly to: string
+  readonly view: () => RowView
 }
 
 /** The users that a call or a message concerns. */
@@ -24,18 +20,12 @@ type Concerned = Pick<RequestRow, 'user' | 'platform' | 'pid' | 'referrer' | 're
 
 /** The calls about a user, their progress and the messages about them, newest first. */
 export function Story({ user }: { user: UserView }) {
-  const [limit, setLimit] = useState(SHOWN)
   const all = happeningsOf(user)
+  if (all.length === 0) return null
   return (
     <div class="story">
-      <Lines title="Story: calls, progress and messages, newest first">
-        {all.slice(0, limit).map(({ line }) => line)}
-      </Lines>
-      {all.length > limit && (
-        <button type="button" class="quiet" onClick={() => setLimit(limit + MORE)}>
-          Show more of {amount(all.length)}
-        </button>
-      )}
+      <h3 class="minor">Story: calls, progress and messages, newest first</h3>
+      <Rows label="Story" rows={all} linkTo={({ to }) => to} view={({ view }) => view()} />
     </div>
   )
 }
@@ -52,40 +42,32 @@ function happeningsOf(user: UserView): readonly Happening[] {
   const isAbout = ({ user: account, platform, pid, referrer, ref_id }: Concerned): boolean =>
     (pid === '' || pid === user.pid) &&
     (isAccount(account, platform) || isAccount(referrer, platform) || (ref_id !== undefined && ref_id === user.ref_id))
-  // The first rows of the lists are the newest. Deliveries of one message stand together.
-  const messages = new Map<string, DeliveryRow[]>()
-  for (const row of deliveries.value.rows.filter(isAbout)) messages.set(row.id, [...(messages.get(row.id) ?? []), row])
-  return [
-    ...[...messages.values()].map((rows) => ({
-      at: rows.at(-1)?.at ?? 0,
-      order: 1,
-      line: rows.map((row) => <DeliveryLine key={row.key} row={row} />),
-    })),
-    ...user.progress.map((progress) => ({
-      at: progress.at,
-      order: 2,
-      line: <Progress key={progress.key} progress={progress} />,
-    })),
-    ...requests.value.rows.filter(isAbout).map((row) => ({
-      at: row.at,
-      order: 0,
-      line: (
-        <RequestLine key={`request-${row.key}`} row={row}>
-          {row.reason && <OneLine class="grow needs">{row.reason}</OneLine>}
-        </RequestLine>
-      ),
-    })),
-  ].sort((one, other) => other.at - one.at || other.order - one.order)
+  const calls = requests.value.rows.filter(isAbout).map((row) => ({
+    at: row.at,
+    order: 0,
+    to: linkToRequest(row),
+    // The user is known; a referral has another one.
+    view: () => ({ ...requestView(row), who: (row.referrer ?? row.ref_id) !== undefined && <Who {...row} /> }),
+  }))
+  // All deliveries of a message stand where the message was queued.
+  const messages = deliveries.value.rows.filter(isAbout).map((row) => ({
+    at: row.at,
+    order: 1,
+    to: linkToDelivery(row),
+    view: () => ({ ...deliveryView(row), who: undefined }),
+  }))
+  const progress = user.progress.map((each) => ({
+    at: each.at,
+    order: 2,
+    to: each.key,
+    view: () => progressView(each),
+  }))
+  return [...calls, ...messages, ...progress].sort((one, other) => other.at - one.at || other.order - one.order)
 }
 
-const Progress = ({ progress: { at, xp, completed } }: { progress: ProgressView }) => (
-  <li class="row">
-    <Badge tone="good">{`${xp < 0 ? '−' : '+'}${amount(Math.abs(xp))} XP`}</Badge>
-    <span>
-      <Text>{completed.length > 0 ? `completed ${completed.join(', ')}` : 'XP changed'}</Text>
-    </span>
-    <span class="muted">
-      <Time ms={at} />
-    </span>
-  </li>
-)
+const progressView = ({ at, xp, completed }: ProgressView): RowView => ({
+  at: <Time ms={at} />,
+  state: <Badge tone="good">{`${xp < 0 ? '−' : '+'}${amount(Math.abs(xp))} XP`}</Badge>,
+  name: completed.length > 0 ? `completed ${completed.join(', ')}` : 'XP changed',
+  opensNothing: true,
+})

@@ -41,8 +41,6 @@ export function User(props: UserProps) {
         <Figure name="Rank">{user.isTied ? `${user.rank} =` : user.rank}</Figure>
         <Figure name="From tasks">{amount(user.xp)}</Figure>
         <Figure name="Referrals">{amount(user.ref_xp)}</Figure>
-        <Figure name="Content">{amount(user.ugc_xp)}</Figure>
-        <Figure name="Multiplier">× {user.xp_mul}</Figure>
       </dl>
       <Story user={user} />
       <ItemsByKind

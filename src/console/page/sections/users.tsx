@@ -4,9 +4,9 @@ import { useAction } from '../actions.ts'
 import { service } from '../live.ts'
 import { Link } from '../parts/link.tsx'
 import { Empty, Panel } from '../parts/panel.tsx'
+import { Rows, type RowView } from '../parts/rows.tsx'
 import { SearchField } from '../parts/search-field.tsx'
-import { type Columns, Table } from '../parts/table.tsx'
-import { amount, count, Hidden, Name, Text } from '../parts/text.tsx'
+import { amount, count, Hidden, Name, OneLine, Text } from '../parts/text.tsx'
 import { parameter, pathOf, setParameter } from '../route.ts'
 
 const MAX_SHOWN = 10_000
@@ -65,13 +65,13 @@ interface UserTableProps {
 
 function UserTable({ campaign, find }: UserTableProps) {
   const tasks = numberOf(campaign, 'task')
-  const columns = useMemo(() => columnsOf(tasks), [tasks])
+  const view = useMemo(() => viewWith(tasks), [tasks])
   const { value, error } = useAction('listUsers', { pid: campaign.pid, find, limit: MAX_SHOWN }, service.value)
   if (!value) return <Empty>{error ?? 'Loading'}</Empty>
   if (value.found === 0) return <Empty>{find ? 'No user matches the filter.' : 'There are no users yet.'}</Empty>
   return (
     <>
-      <Table class="users" columns={columns} rows={value.users} linkTo={linkTo} />
+      <Rows label="Users" class="users" headings={HEADINGS} rows={value.users} linkTo={linkTo} view={view} />
       {value.found > value.users.length && (
         <p class="more muted">
           The first {amount(value.users.length)} of {amount(value.found)}, by rank
@@ -83,39 +83,22 @@ function UserTable({ campaign, find }: UserTableProps) {
 
 const linkTo = ({ pid, platform, account }: UserRow): string => pathOf('users', pid, platform, account)
 
-const columnsOf = (tasks: number): Columns<UserRow> => ({
-  rank: [
-    'Rank',
-    ({ rank, isTied }) =>
-      isTied ? (
-        <span title="Other users have the same rank">
-          {rank} =<Hidden> (shared)</Hidden>
-        </span>
-      ) : (
-        rank
-      ),
-  ],
-  name: [
-    'Name',
-    (user) => (
-      <Link to={linkTo(user)} keepsFilters class="opens">
-        <Name>{user.name}</Name>
-      </Link>
+const HEADINGS = { state: 'Rank', name: 'Name', who: 'User ID', note: 'Platform, tasks and team', end: 'XP' }
+
+const viewWith =
+  (tasks: number) =>
+  ({ rank, isTied, name, account, platform, team, completedTasks, total }: UserRow): RowView => ({
+    state: isTied ? (
+      <span title="Other users have the same rank">
+        {rank} =<Hidden> (shared)</Hidden>
+      </span>
+    ) : (
+      rank
     ),
-  ],
-  account: [
-    'User ID',
-    ({ account, platform }) => (
-      <>
-        <Name>{account}</Name>
-        <span class="platform">
-          {' · '}
-          <Text>{platform}</Text>
-        </span>
-      </>
+    name,
+    who: <Name>{account}</Name>,
+    note: (
+      <OneLine class="muted">{`${platform} · ${completedTasks} of ${count(tasks, 'task')}${team && ` · ${team}`}`}</OneLine>
     ),
-  ],
-  team: ['Team', ({ team }) => <Text>{team}</Text>],
-  tasks: ['Tasks', ({ completedTasks }) => `${completedTasks} of ${tasks}`],
-  xp: ['XP', ({ total }) => amount(total)],
-})
+    end: amount(total),
+  })

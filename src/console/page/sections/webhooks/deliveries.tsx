@@ -1,13 +1,10 @@
 import { computed } from '@preact/signals'
-import type { ComponentChildren } from 'preact'
 import type { DeliveryRow } from '../../../protocol.ts'
-import { deliveries, serviceTime } from '../../live.ts'
+import { deliveries, service, serviceTime } from '../../live.ts'
 import { Badge, StatusBadge } from '../../parts/badge.tsx'
 import { type Chip, FilteredPanel } from '../../parts/filtered-panel.tsx'
-import { Line, Lines } from '../../parts/lines.tsx'
-import { Link } from '../../parts/link.tsx'
-import { type Columns, Table } from '../../parts/table.tsx'
-import { About, count, cut, duration, Hidden, isOtherDay, OneLine, Text, Time } from '../../parts/text.tsx'
+import { Rows, type RowView } from '../../parts/rows.tsx'
+import { About, count, duration, OneLine, Time } from '../../parts/text.tsx'
 import { UserLink } from '../../parts/user-link.tsx'
 import { pathOf } from '../../route.ts'
 
@@ -33,14 +30,7 @@ const stateOf = (row: DeliveryRow): keyof typeof STATE_TONES => {
 }
 
 export const StateBadge = ({ row }: { row: DeliveryRow }) => (
-  <span class="state-badge">
-    <Badge tone={STATE_TONES[stateOf(row)]}>{stateOf(row)}</Badge>
-    {row.failures > 0 && (
-      <span class="bad failed-mark" title={`${count(row.failures, 'attempt')} failed`}>
-        !
-      </span>
-    )}
-  </span>
+  <Badge tone={STATE_TONES[stateOf(row)]}>{stateOf(row)}</Badge>
 )
 
 /** Whether an attempt failed. The Test tool shows its failures itself. */
@@ -67,7 +57,7 @@ export const Deliveries = () => (
     chips={CHIPS}
     empty="No message has been sent yet."
   >
-    {(rows) => <DeliveryTable rows={rows} />}
+    {(rows) => <DeliveryRows rows={rows} />}
   </FilteredPanel>
 )
 
@@ -84,124 +74,55 @@ const searched = (row: DeliveryRow) => ({
 const isSameMessage = (row: DeliveryRow, above: DeliveryRow | undefined): boolean =>
   above !== undefined && (row.redeliveryOf ?? row.id) === (above.redeliveryOf ?? above.id)
 
-/** A cell that is the same for all deliveries of a message. Only the first row of the message shows it. */
-const ofMessage =
-  (cell: (row: DeliveryRow) => ComponentChildren) => (row: DeliveryRow, above: DeliveryRow | undefined) =>
-    isSameMessage(row, above) ? <Hidden>{cell(row)}</Hidden> : cell(row)
-
 export const linkTo = ({ key }: Pick<DeliveryRow, 'key'>): string => pathOf('webhooks', 'deliveries', key)
 
 const labelOf = (row: DeliveryRow): string =>
   `${row.type} to ${row.url}, ${stateOf(row)}${row.failures > 0 ? ` after ${count(row.failures, 'failure')}` : ''}`
 
-const COLUMNS: Columns<DeliveryRow> = {
-  at: ['Time', ofMessage(({ at }) => <Time ms={at} />)],
-  event: [
-    'Event',
-    ofMessage(({ type, isTest, ...row }) => (
-      <>
-        <Text>{type}</Text>
-        <About {...row} />
-        {isTest && <span class="muted test"> · test</span>}
-      </>
-    )),
-  ],
-  user: ['User ID', ofMessage(({ user, pid }) => <UserLink user={user} pid={pid} />)],
-  target: [
-    'URL',
-    (row) => (
-      <Link to={linkTo(row)} keepsFilters class="opens path" label={labelOf(row)}>
-        <TargetUrl url={row.url} />
-      </Link>
-    ),
-  ],
-  status: ['Status', ({ attempts, lastStatus }) => attempts > 0 && <StatusBadge status={lastStatus} />],
-  state: ['State', (row) => <StateBadge row={row} />],
-  attempts: ['Attempts', ({ attempts }) => attempts],
-  next: [
-    'Next attempt',
-    ({ nextAttemptAt: at, attempts }) =>
-      at !== undefined && (
-        <>
-          in {duration(at - serviceTime.value)}
-          <span class="attempt-number">, {attempts + 1} of 5</span>
-        </>
-      ),
-  ],
-  mark: [
-    'Mark',
-    ({ fault, isFromConsole }) => (
-      <>
-        {fault && <Badge tone="busy">fault</Badge>}
-        {isFromConsole && <Badge>console</Badge>}
-      </>
-    ),
-  ],
+/** Names the receiver: its webhook, with the URL if the webhook has several or is gone. */
+function receiverOf({ hook_id, url }: DeliveryRow): string {
+  const webhook = service.value.webhooks.find((each) => each.hook_id === hook_id)
+  return webhook?.urls.length === 1 ? hook_id : `${hook_id} · ${url.replace(/^https?:\/\//, '')}`
 }
 
-/** One row for each URL of a message. A narrow table hides the part of the URL that is the same in all rows. */
-export function DeliveryTable({ rows }: { rows: readonly DeliveryRow[] }) {
-  const urls = [...new Set(rows.map(({ url }) => url))].map((url) => new URL(url))
-  const hosts = new Set(urls.map(({ host }) => host))
-  const paths = new Set(urls.map(({ pathname, search }) => pathname + search))
-  const shownPart = paths.size === 1 ? 'by-host' : hosts.size === 1 ? 'by-path' : ''
-  const dated = rows.some(({ at }) => isOtherDay(at)) ? 'dated' : ''
-  return (
-    <Table
-      class={`deliveries ${shownPart} ${dated}`}
-      columns={COLUMNS}
-      rows={rows}
-      linkTo={linkTo}
-      rowClass={(row, above) => (isSameMessage(row, above) ? 'same' : 'first')}
-    />
-  )
+/** Says when the next attempt is, or how many were made. */
+function attemptsOf({ attempts, nextAttemptAt }: DeliveryRow): string {
+  if (nextAttemptAt === undefined) return attempts > 1 ? `${attempts} attempts` : ''
+  const name = attempts === 0 ? 'first attempt' : `retry ${attempts}`
+  return `${name} in ${duration(nextAttemptAt - serviceTime.value)}`
 }
 
-/** A URL without its scheme. */
-function TargetUrl({ url }: { url: string }) {
-  const { host, pathname, search } = new URL(url)
-  return (
-    <span title={cut(url, 300)}>
-      <span class="host muted">{host}</span>
-      <span class="url-path">
-        <Text>{pathname + search}</Text>
-      </span>
-    </span>
-  )
-}
-
-interface DeliveryLineProps {
-  readonly row: DeliveryRow
-  readonly keepsFilters?: boolean
-}
-
-/** A link to a delivery. */
-export const DeliveryLine = ({ row, keepsFilters = false }: DeliveryLineProps) => (
-  <Line
-    badge={<StateBadge row={row} />}
-    to={linkTo(row)}
-    name={row.type}
-    about={<About {...row} />}
-    at={row.at}
-    keepsFilters={keepsFilters}
-  >
+const Note = ({ row }: { row: DeliveryRow }) => (
+  <>
     {row.fault && <Badge tone="busy">fault</Badge>}
-    <OneLine class="grow muted path">{row.url.replace(/^https?:\/\//, '')}</OneLine>
-  </Line>
+    {attemptsOf(row) !== '' && <span class={row.failures > 0 ? 'needs' : 'muted'}>{attemptsOf(row)}</span>}
+    <OneLine class="muted path">{receiverOf(row)}</OneLine>
+  </>
 )
 
-interface DeliveryLinesProps {
-  readonly title: string
-  readonly rows: readonly DeliveryRow[]
-  /** Whether the item is itself a delivery, so that the filters of the list stay. */
-  readonly keepsFilters?: boolean
-}
+const AboutMessage = (row: DeliveryRow) => (
+  <>
+    <About {...row} />
+    {row.isTest && <span class="muted"> · test</span>}
+  </>
+)
 
-/** Links to deliveries that belong to an item; nothing without deliveries. */
-export const DeliveryLines = ({ title, rows, keepsFilters = false }: DeliveryLinesProps) => (
-  <Lines title={title}>
-    {rows.slice(0, 20).map((row) => (
-      <DeliveryLine key={row.key} row={row} keepsFilters={keepsFilters} />
-    ))}
-  </Lines>
+/** A delivery as a row. */
+export const deliveryView = (row: DeliveryRow, above?: DeliveryRow): RowView => ({
+  at: <Time ms={row.at} />,
+  state: <StateBadge row={row} />,
+  name: row.type,
+  about: <AboutMessage {...row} />,
+  label: labelOf(row),
+  who: <UserLink user={row.user} pid={row.pid} />,
+  note: <Note row={row} />,
+  end: row.attempts > 0 && <StatusBadge status={row.lastStatus} />,
+  isSame: isSameMessage(row, above),
+})
+
+const HEADINGS = { at: 'Time', state: 'State', name: 'Event', who: 'User', note: 'Webhook', end: 'Status' }
+
+/** One row for each URL of a message. */
+const DeliveryRows = ({ rows }: { rows: readonly DeliveryRow[] }) => (
+  <Rows label="Deliveries" class="deliveries" headings={HEADINGS} rows={rows} linkTo={linkTo} view={deliveryView} />
 )

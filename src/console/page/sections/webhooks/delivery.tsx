@@ -1,17 +1,17 @@
 import type { DeliveryRow } from '../../../protocol.ts'
 import { perform, run, useAction } from '../../actions.ts'
 import { deliveries, requests, service } from '../../live.ts'
-import { Badge } from '../../parts/badge.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { Content } from '../../parts/json.tsx'
 import { Link } from '../../parts/link.tsx'
 import { AbsentItem, CompareLink, Facts, Item } from '../../parts/panel.tsx'
+import { Rows } from '../../parts/rows.tsx'
 import { OneLine, Text } from '../../parts/text.tsx'
 import { UserLink } from '../../parts/user-link.tsx'
 import { filterQuery, go, pathOf } from '../../route.ts'
 import { titleOf } from '../requests.tsx'
 import { Attempts } from './attempts.tsx'
-import { DeliveryLines, linkTo, StateBadge } from './deliveries.tsx'
+import { deliveryView, linkTo, StateBadge } from './deliveries.tsx'
 import { editPath } from './edit-message.tsx'
 
 /** A delivery with its attempts, the request that caused it, and a button that sends the message again. */
@@ -42,7 +42,6 @@ export function Delivery({ deliveryKey: key }: { deliveryKey: string }) {
     >
       <p class="line">
         <StateBadge row={row} />
-        {row.isFromConsole && <Badge>console</Badge>}
         <code class="one-line">
           <OneLine>{delivery.url}</OneLine>
         </code>
@@ -57,7 +56,12 @@ export function Delivery({ deliveryKey: key }: { deliveryKey: string }) {
       )}
       <Redeliver row={row} />
       <Attempts delivery={row} made={delivery.attemptsMade} />
-      <DeliveryLines title="Other deliveries of this message" rows={others} keepsFilters />
+      {others.length > 0 && (
+        <>
+          <h3 class="minor">Other deliveries of this message</h3>
+          <Rows label="Other deliveries" rows={others} linkTo={linkTo} view={deliveryView} />
+        </>
+      )}
       <div class="minor-head">
         <h3 class="minor">Message</h3>
         <CopyButton text={delivery.body} label="Copy the exact bytes" />

@@ -1,8 +1,8 @@
 import { isRecord } from '../../../../shared/type-checks.ts'
 import { Problem } from '../../../problem.ts'
 import { messageOf, notify, perform, useAction } from '../../actions.ts'
-import { refresh } from '../../live.ts'
-import { Form, TextField } from '../../parts/form.tsx'
+import { refresh, service } from '../../live.ts'
+import { Form, SelectField, TextField } from '../../parts/form.tsx'
 import { AbsentItem, Item } from '../../parts/panel.tsx'
 import { count } from '../../parts/text.tsx'
 import { go, pathOf } from '../../route.ts'
@@ -14,13 +14,13 @@ const TITLE = 'Edit and send'
 export const editPath = (key: string): string => pathOf('webhooks', 'resend', key)
 
 /** An unchecked checkbox has no value. */
-type Values = Readonly<Record<'payload', string>> & { readonly newId?: string }
+type Values = Readonly<Record<'payload' | 'to', string>> & { readonly newId?: string }
 
-/** A form that changes the payload of a message, and sends it, signed anew, to the webhooks that take it. */
+/** A form that changes the payload of a message, and sends it, signed anew, to the webhook of the delivery or to all. */
 export function EditMessage({ deliveryKey: key }: { deliveryKey: string }) {
   const { value: delivery, error } = useAction('readDelivery', { key }, undefined)
   if (!delivery) return <AbsentItem title={TITLE} back="/webhooks" error={error} />
-  const send = async ({ payload: text, newId }: Values) => {
+  const send = async ({ payload: text, to, newId }: Values) => {
     const { id, ...payload } = parse(text)
     const { campaign } = payload
     const pid = isRecord(campaign) && typeof campaign.id === 'string' ? campaign.id : undefined
@@ -28,6 +28,7 @@ export function EditMessage({ deliveryKey: key }: { deliveryKey: string }) {
       kind: 'custom',
       payload: newId || id === undefined ? payload : { id, ...payload },
       ...(pid !== undefined && { pid }),
+      ...(to && { hook_id: to }),
     })
     const [first] = deliveries
     if (first === undefined)
@@ -36,15 +37,23 @@ export function EditMessage({ deliveryKey: key }: { deliveryKey: string }) {
     notify(`The message was signed and sent to ${count(deliveries.length, 'URL')}.`)
     go(linkTo({ key: first }))
   }
+  const { hook_id } = delivery
+  const isRegistered = service.value.webhooks.some((webhook) => webhook.hook_id === hook_id)
+  const title = `${TITLE} ${delivery.type}`
   return (
-    <Item title={TITLE} back="/webhooks">
-      <Form class="form" label={TITLE} submit="Sign and send" onSubmit={send}>
+    <Item title={title} back="/webhooks">
+      <Form class="form" label={title} submit="Sign and send" onSubmit={send}>
         <TextField
           name="payload"
           label="Payload"
           rows={22}
           defaultValue={JSON.stringify(JSON.parse(delivery.body), undefined, 2)}
-          hint="Sent as compact JSON, signed with the current secret, to every webhook with this scope and campaign."
+          hint="Sent as compact JSON, signed with the current secret."
+        />
+        <SelectField
+          name="to"
+          label="To"
+          options={[...(isRegistered ? [[hook_id, hook_id] as const] : []), ['', 'all webhooks of the scope']]}
         />
         <label>
           <input type="checkbox" name="newId" defaultChecked /> New message ID

@@ -20,19 +20,14 @@ export const WebhooksPage = () => (
 function Webhooks() {
   const { webhooks } = service.value
   const tools = (
-    <>
-      <Link to="/webhooks/send" keepsFilters class="button small">
-        Send an event
-      </Link>
-      <Link to="/webhooks/new" keepsFilters class="button small">
-        Add a webhook
-      </Link>
-    </>
+    <Link to="/webhooks/new" keepsFilters class="button small">
+      Add a webhook
+    </Link>
   )
   return (
     <Panel title="Webhooks" tools={tools}>
       {webhooks.length === 0 && <Empty>No webhook is registered, so no message is sent.</Empty>}
-      <ul class="rows">
+      <ul class="lines">
         {webhooks.map((webhook) => (
           <WebhookLine key={webhook.hook_id} webhook={webhook} />
         ))}
@@ -45,7 +40,7 @@ function WebhookLine({ webhook }: { webhook: WebhookRecord }) {
   const { hook_id, scope, urls, campaigns, signed, secretMissing } = webhook
   const only = campaigns.length > 0 ? ` · only ${campaigns.join(', ')}` : ''
   return (
-    <li class="row webhook">
+    <li class="line-item webhook">
       <span class="grow two-lines">
         {urls.map((url) => (
           <OneLine key={url} class="path">

@@ -1,36 +1,55 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { go, latestItem, path, rowQuery } from '../route.ts'
-import { IsTabStop } from './link.tsx'
+import { IsTabStop, Link } from './link.tsx'
+import { Name } from './text.tsx'
 
-/** The columns of a table by the class of their cells. */
-export type Columns<Row> = Readonly<
-  Record<string, readonly [heading: string, cell: (row: Row, above: Row | undefined) => ComponentChildren]>
->
+/** The parts of a row, in the order of the columns. A narrow list shows them in two lines. */
+const PARTS = ['at', 'state', 'name', 'who', 'note', 'end'] as const
 
-interface TableProps<Row> {
-  readonly class: string
-  readonly columns: Columns<Row>
+type Part = (typeof PARTS)[number]
+
+/** What a row shows. */
+export interface RowView extends Partial<Readonly<Record<Part, ComponentChildren>>> {
+  readonly name: string
+  /** Stands after the name. */
+  readonly about?: ComponentChildren
+  /** Whether the row has no item that it opens. */
+  readonly opensNothing?: boolean
+  /** Name of the link for screen readers. @defaultValue the name */
+  readonly label?: string
+  /** Whether the row belongs to the same call or message as the row above. */
+  readonly isSame?: boolean
+}
+
+interface RowsProps<Row> {
+  /** Name of the list for screen readers. */
+  readonly label: string
+  readonly class?: string
   readonly rows: readonly Row[]
-  /** Returns the path of the item that a row opens. */
+  /** Returns the path of the item that a row opens; another unique name for a row that opens nothing. */
   readonly linkTo: (row: Row) => string
-  readonly rowClass?: (row: Row, above: Row | undefined) => string
+  readonly view: (row: Row, above: Row | undefined) => RowView
+  /** The headings of the columns; absent for a list without a head. */
+  readonly headings?: Readonly<Partial<Record<Part, string>>>
 }
 
 const ROW_HEIGHT = 30
 /** Number of rows that are rendered above and below the visible ones. */
 const MARGIN = 8
 
+const scrollerOf = (body: { readonly current: HTMLElement | null }) => body.current?.closest('.list, .pane')
+
 /**
- * A table of any length: it renders only the rows near the visible part of the list. Narrow lists hide columns. The row of
- * the open item keeps its place on the screen when the list changes.
+ * A list of any length: it renders only the rows near the visible part. The row of the open item keeps its place on the screen
+ * when the list changes.
  */
-export function Table<Row>({ class: name, columns, rows, linkTo, rowClass }: TableProps<Row>) {
+export function Rows<Row>({ label, class: name = '', rows, linkTo, view, headings }: RowsProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null)
   const [{ from, to, height }, setWindow] = useState({ from: 0, to: 2 * MARGIN, height: ROW_HEIGHT })
   useEffect(() => {
     const element = body.current
-    const scroller = element?.closest('.list')
+    const scroller = scrollerOf(body)
     if (!scroller || !element) return undefined
     const updateWindow = () => {
       const height = element.querySelector<HTMLElement>('tr:not(.gap)')?.offsetHeight || ROW_HEIGHT
@@ -38,17 +57,18 @@ export function Table<Row>({ class: name, columns, rows, linkTo, rowClass }: Tab
       // The window moves in steps, so that few scroll events cause a render.
       const step = MARGIN / 2
       const first = Math.floor(above / height / step) * step - MARGIN
-      // At least `MARGIN` rows, even if the table is out of sight.
+      // At least `MARGIN` rows, even if the list is out of sight.
       const from = Math.max(0, Math.min(first, rows.length - MARGIN))
       const to = Math.max(0, first + Math.ceil(scroller.clientHeight / height) + step + MARGIN) + MARGIN
       setWindow((old) => (old.from === from && old.to === to && old.height === height ? old : { from, to, height }))
     }
     updateWindow()
     scroller.addEventListener('scroll', updateWindow, { passive: true })
-    addEventListener('resize', updateWindow)
+    const observer = new ResizeObserver(updateWindow)
+    for (const each of [scroller, element]) observer.observe(each)
     return () => {
       scroller.removeEventListener('scroll', updateWindow)
-      removeEventListener('resize', updateWindow)
+      observer.disconnect()
     }
   }, [rows.length])
   const latest = useIndex(latestItem.value, rows, linkTo)
@@ -56,16 +76,22 @@ export function Table<Row>({ class: name, columns, rows, linkTo, rowClass }: Tab
   const rememberPlace = useSteadyRow(place)
   const { tabStop, onKeyDown, onFocus } = useArrowKeys(place)
   return (
-    <table class={name} aria-rowcount={rows.length + 1}>
-      <thead>
-        <tr>
-          {Object.entries(columns).map(([column, [heading]]) => (
-            <th key={column} class={column}>
-              {heading}
-            </th>
-          ))}
-        </tr>
-      </thead>
+    <table class={`rows ${name}`} aria-label={label} aria-rowcount={rows.length + (headings ? 1 : 0)}>
+      {headings && (
+        <thead>
+          <tr>
+            {PARTS.map((part) =>
+              headings[part] === undefined ? (
+                <td key={part} class={part} />
+              ) : (
+                <th key={part} class={part}>
+                  {headings[part]}
+                </th>
+              ),
+            )}
+          </tr>
+        </thead>
+      )}
       <tbody
         ref={body}
         onKeyDown={onKeyDown}
@@ -76,15 +102,14 @@ export function Table<Row>({ class: name, columns, rows, linkTo, rowClass }: Tab
         <Gap height={Math.min(from, rows.length) * height} />
         {rows.slice(from, to).map((row, offset) => {
           const index = from + offset
-          const above = rows[index - 1]
           return (
             <KeptRow
               key={linkTo(row)}
-              class={rowClass?.(row, above)}
-              columns={columns}
+              to={linkTo(row)}
+              view={view}
               row={row}
-              above={above}
-              index={index}
+              above={rows[index - 1]}
+              index={index + (headings ? 2 : 1)}
               isTabStop={index === (tabStop ?? from)}
             />
           )
@@ -95,28 +120,41 @@ export function Table<Row>({ class: name, columns, rows, linkTo, rowClass }: Tab
   )
 }
 
-interface RowProps<Row> extends Pick<TableProps<Row>, 'columns'> {
-  readonly class: string | undefined
+interface RowProps<Row> {
+  readonly to: string
+  readonly view: (row: Row, above: Row | undefined) => RowView
   readonly row: Row
   readonly above: Row | undefined
+  /** The number of the row in the list, from 1. */
   readonly index: number
   readonly isTabStop: boolean
 }
 
-/** A row that is rendered again only when its props change, or a signal that its cells read. */
-const KeptRow = <Row,>(props: RowProps<Row>) => useMemo(() => <TableRow {...props} />, Object.values(props))
+/** A row that is rendered again only when its props change, or a signal that its parts read. */
+const KeptRow = <Row,>(props: RowProps<Row>) => useMemo(() => <OneRow {...props} />, Object.values(props))
 
-const TableRow = <Row,>({ class: name, columns, row, above, index, isTabStop }: RowProps<Row>) => (
-  <tr class={name} aria-rowindex={index + 2}>
-    <IsTabStop.Provider value={isTabStop}>
-      {Object.entries(columns).map(([column, [, cell]]) => (
-        <td key={column} class={column}>
-          {cell(row, above)}
-        </td>
-      ))}
-    </IsTabStop.Provider>
-  </tr>
-)
+function OneRow<Row>({ to, view, row, above, index, isTabStop }: RowProps<Row>) {
+  const { name, about, opensNothing, label, isSame, ...parts } = view(row, above)
+  const title = opensNothing ? (
+    <Name>{name}</Name>
+  ) : (
+    <Link to={to} keepsFilters class="opens" label={label}>
+      <Name>{name}</Name>
+    </Link>
+  )
+  const shown = { ...parts, name: [title, about] }
+  return (
+    <tr class={isSame ? 'same' : undefined} aria-rowindex={index}>
+      <IsTabStop.Provider value={isTabStop}>
+        {PARTS.map((part) => (
+          <td key={part} class={part}>
+            {shown[part]}
+          </td>
+        ))}
+      </IsTabStop.Provider>
+    </tr>
+  )
+}
 
 const rowOf = (place: EventTarget | null) => (place instanceof Element ? place.closest('tr') : null)
 
@@ -124,7 +162,7 @@ const rowOf = (place: EventTarget | null) => (place instanceof Element ? place.c
 const targetOf = (place: EventTarget | null) => rowOf(place)?.querySelector<HTMLElement>('.opens')?.dataset.to
 
 /** The rows of a table, and where they are. */
-interface Place<Row> extends Pick<TableProps<Row>, 'rows' | 'linkTo'> {
+interface Place<Row> extends Pick<RowsProps<Row>, 'rows' | 'linkTo'> {
   readonly body: { readonly current: HTMLElement | null }
   readonly height: number
   /** The index of the row of the open item, or of the item that was open last; -1 if there is none. */
@@ -169,7 +207,7 @@ function useArrowKeys<Row>({ body, height, rows, linkTo, latest }: Place<Row>) {
       event.preventDefault()
       const next = Math.max(0, Math.min((index ?? -1) + step, rows.length - 1))
       const row = rows[next]
-      const scroller = body.current?.closest('.list')
+      const scroller = scrollerOf(body)
       if (row === undefined || !body.current || !scroller) return
       const target = linkTo(row)
       wanted.current = target
