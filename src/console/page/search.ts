@@ -49,7 +49,7 @@ export function parseSearch(text: string): Search {
     const field = name.toLowerCase()
     const value = (quoted ?? plain).toLowerCase()
     const isKnown = Object.hasOwn(FIELDS, field)
-    const condition = isKnown ? FIELDS[field]?.(value) : undefined
+    const condition = isKnown && value !== '' ? FIELDS[field]?.(value) : undefined
     if (condition) conditions.push(condition)
     // The value of a known field is still missing.
     else if (!(isKnown && value === '')) {
