@@ -1,5 +1,6 @@
+import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from '@tanstack/virtual-core'
 import type { ComponentChildren } from 'preact'
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks'
 import { go, latestItem, path, rowQuery } from '../route.ts'
 import { IsTabStop, Link } from './link.tsx'
 import { Name } from './text.tsx'
@@ -38,7 +39,8 @@ const ROW_HEIGHT = 30
 /** Number of rows that are rendered above and below the visible ones. */
 const MARGIN = 8
 
-const scrollerOf = (body: { readonly current: HTMLElement | null }) => body.current?.closest('.list, .pane')
+const scrollerOf = (body: { readonly current: HTMLElement | null }) =>
+  body.current?.closest<HTMLElement>('.list, .pane')
 
 /**
  * A list of any length: it renders only the rows near the visible part. The row of the open item keeps its place on the screen
@@ -46,33 +48,9 @@ const scrollerOf = (body: { readonly current: HTMLElement | null }) => body.curr
  */
 export function Rows<Row>({ label, class: name = '', rows, linkTo, view, headings }: RowsProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null)
-  const [{ from, to, height }, setWindow] = useState({ from: 0, to: 2 * MARGIN, height: ROW_HEIGHT })
-  useEffect(() => {
-    const element = body.current
-    const scroller = scrollerOf(body)
-    if (!scroller || !element) return undefined
-    const updateWindow = () => {
-      const height = element.querySelector<HTMLElement>('tr:not(.gap)')?.offsetHeight || ROW_HEIGHT
-      const above = scroller.getBoundingClientRect().top - element.getBoundingClientRect().top
-      // The window moves in steps, so that few scroll events cause a render.
-      const step = MARGIN / 2
-      const first = Math.floor(above / height / step) * step - MARGIN
-      // At least `MARGIN` rows, even if the list is out of sight.
-      const from = Math.max(0, Math.min(first, rows.length - MARGIN))
-      const to = Math.max(0, first + Math.ceil(scroller.clientHeight / height) + step + MARGIN) + MARGIN
-      setWindow((old) => (old.from === from && old.to === to && old.height === height ? old : { from, to, height }))
-    }
-    updateWindow()
-    scroller.addEventListener('scroll', updateWindow, { passive: true })
-    const observer = new ResizeObserver(updateWindow)
-    for (const each of [scroller, element]) observer.observe(each)
-    return () => {
-      scroller.removeEventListener('scroll', updateWindow)
-      observer.disconnect()
-    }
-  }, [rows.length])
+  const { from, to, height, scrollTo } = useVisibleRows(body, rows.length)
   const latest = useIndex(latestItem.value, rows, linkTo)
-  const place = { body, height, rows, linkTo, latest }
+  const place = { body, height, rows, linkTo, latest, scrollTo }
   const rememberPlace = useSteadyRow(place)
   const { tabStop, onKeyDown, onFocus } = useArrowKeys(place)
   return (
@@ -118,6 +96,46 @@ export function Rows<Row>({ label, class: name = '', rows, linkTo, view, heading
       </tbody>
     </table>
   )
+}
+
+/** Returns which rows are near the visible part of the list, and their height. */
+function useVisibleRows(body: { readonly current: HTMLElement | null }, count: number) {
+  const [, render] = useReducer((renders: number) => renders + 1, 0)
+  const [{ height, above }, setPlace] = useState({ height: ROW_HEIGHT, above: 0 })
+  const options = {
+    count,
+    getScrollElement: () => scrollerOf(body) ?? null,
+    estimateSize: () => height,
+    overscan: MARGIN,
+    scrollMargin: above,
+    // The head covers the first row in view.
+    scrollPaddingStart: 2 * height,
+    scrollPaddingEnd: height,
+    scrollToFn: elementScroll,
+    observeElementRect,
+    observeElementOffset,
+    onChange: () => render(undefined),
+  }
+  const [virtualizer] = useState(() => new Virtualizer<HTMLElement, HTMLElement>(options))
+  virtualizer.setOptions(options)
+  useLayoutEffect(() => virtualizer._didMount(), [])
+  useLayoutEffect(() => {
+    virtualizer._willUpdate()
+    const scroller = scrollerOf(body)
+    if (!scroller || !body.current) return
+    const height = body.current.querySelector<HTMLElement>('tr:not(.gap)')?.offsetHeight || ROW_HEIGHT
+    const top = body.current.getBoundingClientRect().top - scroller.getBoundingClientRect().top
+    const above = Math.round(top + scroller.scrollTop)
+    setPlace((old) => (old.height === height && old.above === above ? old : { height, above }))
+  })
+  useLayoutEffect(() => virtualizer.measure(), [height])
+  const items = virtualizer.getVirtualItems()
+  return {
+    from: items[0]?.index ?? 0,
+    to: (items.at(-1)?.index ?? -1) + 1,
+    height,
+    scrollTo: (index: number) => virtualizer.scrollToIndex(index, { align: 'auto' }),
+  }
 }
 
 interface RowProps<Row> {
@@ -167,6 +185,8 @@ interface Place<Row> extends Pick<RowsProps<Row>, 'rows' | 'linkTo'> {
   readonly height: number
   /** The index of the row of the open item, or of the item that was open last; -1 if there is none. */
   readonly latest: number
+  /** Scrolls to the row with an index. */
+  readonly scrollTo: (index: number) => void
 }
 
 /** Returns the index of the row that opens an item; -1 if there is none. */
@@ -186,7 +206,7 @@ const STEPS: Readonly<Record<string, number>> = {
 }
 
 /** Moves the focus between the rows by keys. The focused row, or else the open one, is the only tab stop of the table. */
-function useArrowKeys<Row>({ body, height, rows, linkTo, latest }: Place<Row>) {
+function useArrowKeys<Row>({ body, scrollTo, rows, linkTo, latest }: Place<Row>) {
   const [current, setCurrent] = useState<string>()
   const wanted = useRef<string>(undefined)
   const focused = useIndex(current, rows, linkTo)
@@ -207,16 +227,11 @@ function useArrowKeys<Row>({ body, height, rows, linkTo, latest }: Place<Row>) {
       event.preventDefault()
       const next = Math.max(0, Math.min((index ?? -1) + step, rows.length - 1))
       const row = rows[next]
-      const scroller = scrollerOf(body)
-      if (row === undefined || !body.current || !scroller) return
+      if (row === undefined) return
       const target = linkTo(row)
       wanted.current = target
       setCurrent(target)
-      const { top, bottom } = scroller.getBoundingClientRect()
-      const place = body.current.getBoundingClientRect().top + next * height
-      // The head covers the first row in view.
-      const [above, below] = [place - top - 2 * height, place + 2 * height - bottom]
-      if (above < 0 || below > 0) scroller.scrollTop += above < 0 ? above : below
+      scrollTo(next)
     },
   }
 }
