@@ -798,6 +798,11 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
         )
         .toEqual(['setReferrer', '+50 XP', 'action_completed', 'getUserProgress'])
       expect(clicks()).toBe(2)
+      // The filter of the users does not apply to the requests.
+      await page.getByRole('searchbox').fill('linus')
+      await page.waitForURL(/find=linus/)
+      await page.locator('.story').getByRole('link', { name: 'getUserProgress' }).click()
+      await page.waitForURL(/\/requests\/1$/)
     })
 
     test('to read why a call was refused: 1', async () => {

@@ -1,7 +1,7 @@
 import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from '@tanstack/virtual-core'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks'
-import { go, latestItem, path, rowQuery } from '../route.ts'
+import { go, latestItem, path, rowQuery, segments } from '../route.ts'
 import { IsTabStop, Link } from './link.tsx'
 import { Name } from './text.tsx'
 
@@ -156,7 +156,7 @@ function OneRow<Row>({ to, view, row, above, index, isTabStop }: RowProps<Row>) 
   const title = opensNothing ? (
     <Name>{name}</Name>
   ) : (
-    <Link to={to} keepsFilters class="opens" label={label}>
+    <Link to={to} keepsFilters={isOfShownList(to)} class="opens" label={label}>
       <Name>{name}</Name>
     </Link>
   )
@@ -236,12 +236,15 @@ function useArrowKeys<Row>({ body, scrollTo, rows, linkTo, latest }: Place<Row>)
   }
 }
 
+/** Whether an item belongs to the list of this section, so that its filters stay. */
+const isOfShownList = (to: string): boolean => to.startsWith(`/${segments.value[0]}/`)
+
 /** Opens a row that is clicked outside its link. Selecting text in the row does not open it. */
 function openRow({ target, metaKey, ctrlKey, shiftKey }: MouseEvent): void {
   const to = targetOf(target)
   const isHandled = target instanceof Element && target.closest('a, button') !== null
   if (to === undefined || isHandled || metaKey || ctrlKey || shiftKey || getSelection()?.toString()) return
-  go(to + rowQuery.value)
+  go(isOfShownList(to) ? to + rowQuery.value : to)
 }
 
 /**

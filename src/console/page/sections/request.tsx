@@ -41,7 +41,7 @@ export function Request({ requestKey: key }: { requestKey: string }) {
       }
     >
       <p class="line">
-        {isFromConsole ? <Badge>console</Badge> : <StatusBadge status={status} none="no response" />}
+        {isFromConsole ? <Badge tone="good">done</Badge> : <StatusBadge status={status} none="no response" />}
         <code class="one-line">
           <OneLine>{`${method} ${path}`}</OneLine>
         </code>
