@@ -36,6 +36,8 @@ export interface Page extends Pick<Locator, 'getByLabel' | 'getByRole' | 'getByT
   keyboard: { press(key: string): Promise<void>; type(text: string): Promise<void> }
   locator(selector: string): Locator
   mouse: { down(): Promise<void>; move(x: number, y: number): Promise<void>; up(): Promise<void> }
+  /** Requests to a matching URL get no response unless the handler gives one. */
+  route(url: string, handler: () => void): Promise<unknown>
   setDefaultTimeout(ms: number): void
   on(event: 'console', listener: (message: { type(): string; text(): string }) => void): void
   on(event: 'pageerror', listener: (error: Error) => void): void

@@ -173,6 +173,16 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     await heading(page, 'Requests').waitFor()
   })
 
+  test('before the first response of the service, the page claims nothing', async () => {
+    const { url } = await dev()
+    const page = await open(url)
+    await page.getByText('Make your first call').waitFor()
+    await page.route('**/console/changes*', () => {})
+    await page.goto(url)
+    await page.locator('.skeleton').waitFor()
+    expect(await page.getByText('Make your first call').count()).toBe(0)
+  })
+
   test('the Test tool sends the message, shows it with the response, and adds it to the deliveries', async () => {
     const { url } = await dev()
     const page = await open(`${url}/webhooks`)
@@ -805,17 +815,17 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
       await page.waitForURL(/\/requests\/1$/)
     })
 
-    test('to read why a call was refused: 1', async () => {
+    test('to read why a call was refused, and which attempt was applied: 1', async () => {
       const { url, client } = await dev()
+      await control(url, 'addFault', { on: 'rewardWallet', kind: 'applied_then_reset', times: 2 })
       for (const _ of [1, 2]) {
         await client.rewardWallet({ address: WALLET, pid: 'demo', id: 'a', xp: 1 }).catch(() => {})
       }
       const page = await open(`${url}/requests`)
-      await page
-        .getByRole('row', { name: /409|400/ })
-        .getByRole('link', { name: 'rewardWallet' })
-        .click()
+      await page.getByRole('link', { name: 'rewardWallet' }).first().click()
       await page.getByText('Refused: the reward id "a" has been used before').waitFor()
+      await page.getByText(/Attempt 1 gave this award at .*; only its response was lost/).waitFor()
+      await page.getByText('The service processed this attempt and refused it').waitFor()
     })
 
     test('to read the message of a completed task: 4', async () => {
