@@ -98,6 +98,15 @@ export function Rows<Row>({ label, class: name = '', rows, linkTo, view, heading
   )
 }
 
+/** Rows below a heading; nothing without rows. */
+export const TitledRows = <Row,>({ title, ...props }: Omit<RowsProps<Row>, 'label'> & { title: string }) =>
+  props.rows.length === 0 ? null : (
+    <>
+      <h3 class="minor">{title}</h3>
+      <Rows {...props} label={title} />
+    </>
+  )
+
 /** Returns which rows are near the visible part of the list, and their height. */
 function useVisibleRows(body: { readonly current: HTMLElement | null }, count: number) {
   const [, render] = useReducer((renders: number) => renders + 1, 0)

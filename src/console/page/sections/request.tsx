@@ -7,7 +7,7 @@ import { CopyButton } from '../parts/copy-button.tsx'
 import { Body, Code, Json } from '../parts/json.tsx'
 import { Link } from '../parts/link.tsx'
 import { AbsentItem, CompareLink, Facts, Item } from '../parts/panel.tsx'
-import { Rows, type RowView } from '../parts/rows.tsx'
+import { type RowView, TitledRows } from '../parts/rows.tsx'
 import { OneLine, Text, Time } from '../parts/text.tsx'
 import { UserLink } from '../parts/user-link.tsx'
 import { callPath } from './call-method.tsx'
@@ -23,7 +23,6 @@ export function Request({ requestKey: key }: { requestKey: string }) {
     request
   const firstKey = request.firstKey ?? key
   const attempts = requests.value.rows.filter((each) => each.key === firstKey || each.firstKey === firstKey).reverse()
-  const messages = deliveries.value.rows.filter(({ cause }) => cause === key)
   return (
     <Item
       title={titleOf(request)}
@@ -65,18 +64,19 @@ export function Request({ requestKey: key }: { requestKey: string }) {
           <strong>Injected fault: {FAULT_KINDS[fault][0]}.</strong> {describeEffect(request)}
         </p>
       )}
-      {attempts.length > 1 && (
-        <>
-          <h3 class="minor">Attempts: the same request, sent again after a failure</h3>
-          <Rows label="Attempts" class="requests" rows={attempts} linkTo={linkTo} view={attemptView} />
-        </>
-      )}
-      {messages.length > 0 && (
-        <>
-          <h3 class="minor">Messages that followed</h3>
-          <Rows label="Messages that followed" rows={messages} linkTo={linkToDelivery} view={deliveryView} />
-        </>
-      )}
+      <TitledRows
+        title="Attempts: the same request, sent again after a failure"
+        class="requests"
+        rows={attempts.length > 1 ? attempts : []}
+        linkTo={linkTo}
+        view={attemptView}
+      />
+      <TitledRows
+        title="Messages that followed"
+        rows={deliveries.value.rows.filter(({ cause }) => cause === key)}
+        linkTo={linkToDelivery}
+        view={deliveryView}
+      />
       {Object.keys(query).length > 0 && (
         <>
           <h3 class="minor">{isFromConsole ? 'Arguments' : 'Query'}</h3>

@@ -2,7 +2,7 @@ import { comparableAddress } from '../../../shared/wallet-address.ts'
 import type { ProgressView, RequestRow, UserView } from '../../protocol.ts'
 import { deliveries, requests } from '../live.ts'
 import { Badge } from '../parts/badge.tsx'
-import { Rows, type RowView } from '../parts/rows.tsx'
+import { type RowView, TitledRows } from '../parts/rows.tsx'
 import { amount, Time } from '../parts/text.tsx'
 import { linkTo as linkToRequest, requestView, Who } from './requests.tsx'
 import { deliveryView, linkTo as linkToDelivery } from './webhooks/deliveries.tsx'
@@ -19,16 +19,16 @@ interface Happening {
 type Concerned = Pick<RequestRow, 'user' | 'platform' | 'pid' | 'referrer' | 'ref_id'>
 
 /** The calls about a user, their progress and the messages about them, newest first. */
-export function Story({ user }: { user: UserView }) {
-  const all = happeningsOf(user)
-  if (all.length === 0) return null
-  return (
-    <div class="story">
-      <h3 class="minor">Story: calls, progress and messages, newest first</h3>
-      <Rows label="Story" rows={all} linkTo={({ to }) => to} view={({ view }) => view()} />
-    </div>
-  )
-}
+export const Story = ({ user }: { user: UserView }) => (
+  <div class="story">
+    <TitledRows
+      title="Story: calls, progress and messages, newest first"
+      rows={happeningsOf(user)}
+      linkTo={({ to }) => to}
+      view={({ view }) => view()}
+    />
+  </div>
+)
 
 function happeningsOf(user: UserView): readonly Happening[] {
   const wallet = comparableAddress(user.wallet)

@@ -5,7 +5,7 @@ import { CopyButton } from '../../parts/copy-button.tsx'
 import { Content } from '../../parts/json.tsx'
 import { Link } from '../../parts/link.tsx'
 import { AbsentItem, CompareLink, Facts, Item } from '../../parts/panel.tsx'
-import { Rows } from '../../parts/rows.tsx'
+import { TitledRows } from '../../parts/rows.tsx'
 import { OneLine, Text } from '../../parts/text.tsx'
 import { UserLink } from '../../parts/user-link.tsx'
 import { filterQuery, go, pathOf } from '../../route.ts'
@@ -56,12 +56,7 @@ export function Delivery({ deliveryKey: key }: { deliveryKey: string }) {
       )}
       <Redeliver row={row} />
       <Attempts delivery={row} made={delivery.attemptsMade} />
-      {others.length > 0 && (
-        <>
-          <h3 class="minor">Other deliveries of this message</h3>
-          <Rows label="Other deliveries" rows={others} linkTo={linkTo} view={deliveryView} />
-        </>
-      )}
+      <TitledRows title="Other deliveries of this message" rows={others} linkTo={linkTo} view={deliveryView} />
       <div class="minor-head">
         <h3 class="minor">Message</h3>
         <CopyButton text={delivery.body} label="Copy the exact bytes" />
