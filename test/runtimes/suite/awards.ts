@@ -21,10 +21,10 @@ export const awards: readonly Behaviour[] = [
         service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
         const path = join(folder, 'awards.ledger')
         const first = await rewardWallets(client, ROWS, { ledger: fileLedger(path) })
-        matches(first, { complete: true, counts: { awarded: 19, unconfirmed: 1 } })
+        matches(first, { complete: true, counts: { awarded: 19, alreadyAwarded: 1 } })
         const sent = service.requests.length
         const second = await rewardWallets(client, ROWS, { ledger: fileLedger(path) })
-        matches(second, { complete: true, counts: { awarded: 19, unconfirmed: 1 } })
+        matches(second, { complete: true, counts: { awarded: 19, alreadyAwarded: 1 } })
         equal(service.requests.length, sent, 'requests after the second run')
         equal(new Set(service.state.awards.map(({ id }) => id)).size, ROWS.length, 'awards')
         equal(service.state.awards.length, ROWS.length, 'awards')

@@ -134,18 +134,10 @@ export const calls: readonly Behaviour[] = [
           onRetry: ({ attempt, delayMs, error }) => seen.push(`retry after ${attempt}: ${delayMs} ${error.code}`),
         },
       })
-      service.fail({ kind: 'status', status: 503, headers: { 'retry-after': '0' }, times: 2 })
+      service.fail({ kind: 'status', status: 503, headers: { 'retry-after': '1' } })
       matches(await client.getUserProgress(ADA), { total: 1215 })
-      matches(seen, [
-        'request 1',
-        'response 503',
-        'retry after 1: 0 service_error',
-        'request 2',
-        'response 503',
-        'retry after 2: 0 service_error',
-        'request 3',
-        'response 200',
-      ])
+      const expected = ['request 1', 'response 503', 'retry after 1: 1000 service_error', 'request 2', 'response 200']
+      matches(seen, expected)
     },
   },
   {
