@@ -137,7 +137,8 @@ export class Events {
     const { world, scene } = this
     const { random } = world
     for (const waitMs of [...RETRY_MS, undefined]) {
-      const wasCalm = scene.isCalm
+      // The receivers have been replaced after the last fault.
+      const wasCalm = scene.isCalm && world.now > scene.calmAt + 60_000
       // At times the service sends an attempt twice.
       const copies = !scene.isCalm && random.chance(0.05) ? 2 : 1
       const startedAt = world.now
