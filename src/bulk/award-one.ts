@@ -8,7 +8,7 @@ import { mustBeBoolean, type OptionRules, optional } from '../shared/option-chec
 import { issuesOfClient, requireArguments } from './arguments.ts'
 import { confirmOf } from './confirm-from-progress.ts'
 import { EVIDENCE_FAILED } from './ledger/award-state.ts'
-import { type Attempt, type AwardLedger, type LedgerSession, mustBeLedger } from './ledger/ledger.ts'
+import { type Attempt, type AwardLedger, type AwardSession, mustBeLedger } from './ledger/ledger.ts'
 import { type AwardRow, checkRow, conflictIssues } from './rows.ts'
 import type { AwardClient } from './run.ts'
 import {
@@ -127,12 +127,10 @@ export async function awardOne(
 }
 
 /** Records nothing. */
-const WITHOUT_LEDGER: LedgerSession = {
+const WITHOUT_LEDGER: AwardSession = {
   claim: async (row) => ({ state: 'claimed', attempt: { row, isInDoubt: false, previousVerdict: undefined } }),
   complete: async (_, verdict) => verdict,
   release: async () => undefined,
-  lookUp: async () => undefined,
-  findConflict: async () => undefined,
   close: async () => undefined,
 }
 

@@ -13,7 +13,7 @@ import { isError, isRecord, typeName } from '../shared/type-checks.ts'
 import { isFinal } from '../shared/verdicts.ts'
 import { type CallOutcome, DONE, outcomeOf } from './call-outcome.ts'
 import { type AwardResult, EVIDENCE_FAILED, type FinalResult, type RetryableVerdicts } from './ledger/award-state.ts'
-import type { Attempt, LedgerSession } from './ledger/ledger.ts'
+import type { Attempt, AwardSession } from './ledger/ledger.ts'
 import type { AwardRow } from './rows.ts'
 
 const MAX_MESSAGE_LENGTH = 500
@@ -239,7 +239,7 @@ export type AttemptEnd =
  * @throws the error of the ledger
  */
 export async function recordAttempt(
-  session: LedgerSession,
+  session: AwardSession,
   attempt: Attempt,
   { outcome, verdict, failure }: Attempted,
 ): Promise<AttemptEnd> {

@@ -28,6 +28,7 @@ import {
   type Attempt,
   type AwardClaim,
   type AwardLedger,
+  type AwardSession,
   type LedgerImplementation,
   type LedgerSession,
   mustBeRebind,
@@ -94,8 +95,8 @@ const DEFAULT_RUN = 'default'
  *
  * One run at a time can use the file. The operating system holds the lock for the process: another run, in this or another
  * process, is refused at once, and after a kill the next run starts at once. Calls of `awardOne` in one process share the
- * file, and close it when no call was in flight for a second. While the file is in use, do not read, copy
- * or hash it in the same process: closing a file ends the locks that the process has on it.
+ * file, and close it when no call was in flight for a second. While the file is in use, do not read, copy or hash it in the
+ * same process: closing a file ends the locks that the process has on it.
  *
  * After a crash, `PATH` and `PATH-wal` belong together. A run that ends leaves one file. docs/award-ledger.md lists its
  * tables. Read it with {@link readLedger} or `sqlite3`.
@@ -615,7 +616,7 @@ const MAX_IDLE_MS = 1_000
 /** The file of the calls of `awardOne` in this process. */
 interface SharedFile {
   /** Returns a session for one call; `undefined` if the file can't be used any more. */
-  join(opener: Opener): LedgerSession | undefined
+  join(opener: Opener): AwardSession | undefined
   /** Closes the file, unless a call uses it. */
   closeIfIdle(): void
   /** Closes the file at the end of the process. */
@@ -641,7 +642,7 @@ function sharedFiles(): Map<string, SharedFile> {
 const closeIfIdle = (path: string): void => sharedFiles().get(path)?.closeIfIdle()
 
 /** Opens a file for one call of `awardOne`. @returns `undefined` if it was in use for `MAX_BUSY_MS` */
-async function openForOne(path: string, opener: Opener): Promise<LedgerSession | undefined> {
+async function openForOne(path: string, opener: Opener): Promise<AwardSession | undefined> {
   const until = performance.now() + MAX_BUSY_MS
   for (;;) {
     const shared = sharedFiles().get(path)
@@ -684,8 +685,6 @@ function openShared(path: string, opener: Opener): SharedFile | undefined {
         claim: (row, retryable) => session.claimFor(caller, row, retryable),
         complete: (attempt, verdict, failure) => session.complete(attempt, verdict, failure),
         release: (attempt, failure) => session.release(attempt, failure),
-        lookUp: (row) => session.lookUp(row),
-        findConflict: (row) => session.findConflict(row),
         close: leave,
       }
     },

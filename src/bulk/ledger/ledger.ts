@@ -36,7 +36,7 @@ export interface Rebind {
 
 export interface LedgerImplementation {
   /**
-   * Opens the ledger for one run or one job.
+   * Opens the ledger for one run.
    *
    * @throws CampaignError when the ledger is in use, can't be used, or belongs to another run or target
    * @throws the system's error when the ledger can't be reached
@@ -48,7 +48,7 @@ export interface LedgerImplementation {
    * @returns `undefined` if another process, or a run, has used the ledger for 5 s
    * @throws what {@link open} throws
    */
-  openForOne(target: ClientTarget | undefined): Promise<LedgerSession | undefined>
+  openForOne(target: ClientTarget | undefined): Promise<AwardSession | undefined>
   /** Changes nothing. @throws what {@link open} throws */
   check(target: ClientTarget | undefined): Promise<void>
 }
@@ -57,7 +57,7 @@ export interface LedgerImplementation {
  * An open ledger. A claim is the exclusive right to attempt an award. It ends when the award is completed (its verdict is
  * recorded) or the claim is released (no verdict). If it never ends, the outcome is unknown: the award is in doubt.
  */
-export interface LedgerSession {
+export interface AwardSession {
   /** Claims the award for one attempt. Resolves when the claim is flushed. */
   claim(row: AwardRow, retryable: RetryableVerdicts): Promise<AwardClaim>
   /**
@@ -73,12 +73,16 @@ export interface LedgerSession {
    * @param failure - recorded if the service refused the award, and `confirm` or `isUsedId` failed
    */
   release(attempt: Attempt, failure?: AwardFailure): Promise<void>
+  /** Closes the ledger, when no change is pending. */
+  close(): Promise<void>
+}
+
+/** An open ledger of a run. */
+export interface LedgerSession extends AwardSession {
   /** Returns the recorded result of a row without claiming it. */
   lookUp(row: AwardRow): Promise<AwardResult | undefined>
   /** Returns the recorded award with the row's id, if it differs from the row. */
   findConflict(row: AwardRow): Promise<AwardRow | undefined>
-  /** Closes the ledger, when no change is pending. */
-  close(): Promise<void>
 }
 
 /** An attempt at a claimed award. */
