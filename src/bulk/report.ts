@@ -3,11 +3,10 @@ import type { AwardFailure, AwardReport, Countable, PerVerdict, RowProblem } fro
 import { callSafely } from '../shared/call-safely.ts'
 import { addDecimals } from '../shared/decimals.ts'
 import { startTimer } from '../shared/timers.ts'
-import { isAwarded } from '../shared/verdicts.ts'
+import { isAwarded, isUsedBefore } from '../shared/verdicts.ts'
 import type { AwardResult } from './ledger/award-state.ts'
 import type { Waiting } from './pacing.ts'
 import type { AwardRow } from './rows.ts'
-import { USED_BEFORE } from './verdict.ts'
 
 const MAX_PROBLEMS = 1_000
 /** The failure of a row whose earlier attempt has no recorded result, for instance because its process was killed. */
@@ -44,7 +43,7 @@ export class RunReport {
 
   add(index: number, row: AwardRow, { verdict, failure }: AwardResult): void {
     this.#count(verdict, row.xp)
-    if (isUsedBefore({ verdict, failure })) {
+    if (isUsedBefore(verdict, failure)) {
       this.#usedBefore.awards++
       this.#usedBefore.xp = addDecimals(this.#usedBefore.xp, row.xp)
     }
@@ -122,10 +121,6 @@ export class RunReport {
     else this.#problemsOmitted++
   }
 }
-
-/** Whether the award was made, but by no attempt of its ledger. */
-export const isUsedBefore = ({ verdict, failure }: Partial<AwardResult>): boolean =>
-  verdict === 'alreadyAwarded' && failure?.code === USED_BEFORE
 
 const sumOf = (numbers: Readonly<Record<string, number>>): number =>
   Object.values(numbers).reduce((sum, number) => sum + number, 0)

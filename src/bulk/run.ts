@@ -10,14 +10,14 @@ import type { Issue } from '../shared/issue.ts'
 import { withParts } from '../shared/message-parts.ts'
 import { toJsonLine } from '../shared/text.ts'
 import { sleep, startTimer } from '../shared/timers.ts'
-import { isAwarded, isFinal } from '../shared/verdicts.ts'
+import { isAwarded, isFinal, isUsedBefore } from '../shared/verdicts.ts'
 import { DEFAULT_CONCURRENCY, DEFAULT_PATIENCE_MS } from './arguments.ts'
 import { type CallOutcome, statusOf } from './call-outcome.ts'
 import { confirmOf, readerOf } from './confirm-from-progress.ts'
 import type { AwardResult, RetryableVerdicts } from './ledger/award-state.ts'
 import type { Attempt, AwardLedger, LedgerSession } from './ledger/ledger.ts'
 import { Pacer } from './pacing.ts'
-import { type AwardProgress, isUsedBefore, ProgressReporter, type RunReport } from './report.ts'
+import { type AwardProgress, ProgressReporter, type RunReport } from './report.ts'
 import { type AwardRow, type CheckedRow, checkRow, conflictIssues, lengthOf, type Rows, readList } from './rows.ts'
 import { SeenRows } from './seen-rows.ts'
 import {
@@ -356,7 +356,7 @@ export class Run {
       ? undefined
       : await attemptAward(attempt, () => this.#call(attempt), this.#judge)
     const { verdict: found, failure: reason } = attempted ?? {}
-    if (found === 'alreadyAwarded' && !isUsedBefore({ verdict: found, failure: reason })) this.#hasSucceeded = true
+    if (found === 'alreadyAwarded' && !isUsedBefore(found, reason)) this.#hasSucceeded = true
     const end = await this.#record(attempt, attempted).catch((error: unknown) => {
       const failure = { code: 'ledger_failed', message: 'the ledger failed before it recorded the outcome' }
       this.#add(task, { verdict: 'indeterminate', failure })
@@ -459,7 +459,7 @@ export class Run {
   }
 
   #addFromLedger(task: Task, result: AwardResult): void {
-    if (isAwarded(result.verdict) && !isUsedBefore(result)) this.#hasSucceeded = true
+    if (isAwarded(result.verdict) && !isUsedBefore(result.verdict, result.failure)) this.#hasSucceeded = true
     this.#report.countFromLedger()
     this.#add(task, result)
   }

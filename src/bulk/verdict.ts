@@ -10,7 +10,7 @@ import {
 import type { AwardFailure, Verdict } from '../schemas/award-report.ts'
 import { mustBeFunction, type OptionRules, optional } from '../shared/option-checks.ts'
 import { isError, isRecord, typeName } from '../shared/type-checks.ts'
-import { isFinal } from '../shared/verdicts.ts'
+import { isFinal, USED_BEFORE } from '../shared/verdicts.ts'
 import { type CallOutcome, DONE, outcomeOf } from './call-outcome.ts'
 import { type AwardResult, EVIDENCE_FAILED, type FinalResult, type RetryableVerdicts } from './ledger/award-state.ts'
 import type { Attempt, AwardSession } from './ledger/ledger.ts'
@@ -97,9 +97,6 @@ export const retryableVerdicts = ({ confirm, isUsedId }: Judge, retryRejected = 
   rejected: retryRejected,
   unconfirmed: confirm !== undefined || isUsedId !== undefined,
 })
-
-/** The failure code of an award that was made, but by no attempt of its ledger. */
-export const USED_BEFORE = 'used_before'
 
 /**
  * Returns the result of a row whose id the service refused.

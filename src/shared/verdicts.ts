@@ -19,3 +19,10 @@ export const isUnknown = (verdict: string): boolean => verdict === 'indeterminat
  */
 export const isRetryableRejection = (verdict: string, failure: { readonly code: string } | undefined): boolean =>
   verdict === 'rejected' && failure?.code !== 'other_amount'
+
+/** The failure code of an award that was made, but by no attempt of its ledger. */
+export const USED_BEFORE = 'used_before'
+
+/** Whether an award was made, but by no attempt of its ledger. */
+export const isUsedBefore = (verdict: string, failure: { readonly code: string } | undefined): boolean =>
+  verdict === 'alreadyAwarded' && failure?.code === USED_BEFORE

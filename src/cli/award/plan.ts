@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs'
 import { type LedgerEntry, readLedger, type Verdict } from 'campaign-client/bulk'
-import { isUsedBefore } from '../../bulk/report.ts'
 import { addDecimals } from '../../shared/decimals.ts'
 import { isSameAward } from '../../shared/same-award.ts'
-import { isFinal, isRetryableRejection, isUnknown, VERDICTS } from '../../shared/verdicts.ts'
+import { isFinal, isRetryableRejection, isUnknown, isUsedBefore, VERDICTS } from '../../shared/verdicts.ts'
 import { comparableAddress } from '../../shared/wallet-address.ts'
 import { bold, dim, type Part, yellow } from '../output.ts'
 import { hasWrongChecksum } from './address-checksum.ts'
@@ -91,7 +90,7 @@ export async function makePlan(list: AwardList, options: PlanOptions): Promise<P
       problems.push({ rule: 'ledger', line: row.line, message })
     } else {
       verdicts.set(id, verdict)
-      if (isUsedBefore({ verdict, failure: error })) usedBefore.add(id)
+      if (isUsedBefore(verdict, error)) usedBefore.add(id)
       const isRetried = retryRejected && isRetryableRejection(verdict, error)
       if (isFinal(verdict) && !isRetried) done.add(id)
     }
