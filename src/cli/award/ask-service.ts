@@ -1,7 +1,7 @@
 import { ApiError, type CampaignClient } from 'campaign-client'
 import type { AwardRow, Verdict } from 'campaign-client/bulk'
 import { outcomeOf, statusOf } from '../../bulk/call-outcome.ts'
-import { comparableAddress } from '../../shared/wallet-address.ts'
+import { walletKey } from '../../shared/same-award.ts'
 import { withoutReference } from '../failure.ts'
 import type { AwardList } from './list.ts'
 
@@ -87,7 +87,7 @@ export async function askService(client: CampaignClient, plan: PlannedList, plat
 /** Returns the campaigns to ask for, then the wallets. The wallets are spread over the rows without an entry in the ledger. */
 function readsOf({ list, pids, verdicts }: PlannedList): { readonly pid: string; readonly address?: string }[] {
   const newAwards = [...list.awards.values()].filter(({ id }) => !verdicts.has(id))
-  const wallets = [...new Map(newAwards.map((row) => [`${comparableAddress(row.address)} ${row.pid}`, row])).values()]
+  const wallets = [...new Map(newAwards.map((row) => [walletKey(row), row])).values()]
   const count = Math.min(MAX_WALLETS, wallets.length)
   const spread = Array.from(
     { length: count },
@@ -99,6 +99,5 @@ function readsOf({ list, pids, verdicts }: PlannedList): { readonly pid: string;
 /** Returns whether an id is that of an award of the list for this wallet, and the ledger does not have it. */
 function isNewAwardOf({ list, verdicts }: PlannedList, id: string, wallet: Pick<AwardRow, 'address' | 'pid'>): boolean {
   const row = list.awards.get(id)
-  if (row === undefined || verdicts.has(id) || row.pid !== wallet.pid) return false
-  return comparableAddress(row.address) === comparableAddress(wallet.address)
+  return row !== undefined && !verdicts.has(id) && walletKey(row) === walletKey(wallet)
 }

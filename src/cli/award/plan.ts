@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { type LedgerEntry, readLedger, type Verdict } from 'campaign-client/bulk'
 import { addDecimals } from '../../shared/decimals.ts'
-import { isSameAward } from '../../shared/same-award.ts'
+import { isSameAward, walletKey } from '../../shared/same-award.ts'
 import { isFinal, isRetryableRejection, isUnknown, isUsedBefore, VERDICTS } from '../../shared/verdicts.ts'
 import { comparableAddress } from '../../shared/wallet-address.ts'
 import { bold, dim, type Part, yellow } from '../output.ts'
@@ -151,9 +151,6 @@ function repeatedRows({ rows, awards }: AwardList): Plan['repeated'] {
   const { awards: count, xp } = totalsOf(rows.filter((row) => awards.get(row.id) !== row))
   return { rows: count, xp }
 }
-
-const walletKey = ({ address, pid }: Pick<LedgerEntry, 'address' | 'pid'>): string =>
-  `${comparableAddress(address)} ${pid}`
 
 const MAX_EXAMPLES = 3
 
