@@ -9,7 +9,7 @@ import { WALLET_PLATFORM } from '../shared/wallet-address.ts'
 import { issuesOfClient } from './arguments.ts'
 import { type CallOutcome, DONE, outcomeOf } from './call-outcome.ts'
 import type { AwardRow } from './rows.ts'
-import type { Confirmation, Evidence } from './verdict.ts'
+import type { Confirmation, Evidence, Judge } from './verdict.ts'
 
 /** Options of {@link confirmFromProgress}. The command `check --allow-writes` finds out both values. */
 export interface ConfirmFromProgressOptions {
@@ -34,7 +34,7 @@ const OPTIONS: OptionRules<ConfirmFromProgressOptions> = {
 }
 
 /** Reads the progress of a row's wallet. */
-type ReadAward = (row: AwardRow, signal?: AbortSignal) => Promise<AwardReading>
+export type ReadAward = (row: AwardRow, signal?: AbortSignal) => Promise<AwardReading>
 
 interface AwardReading {
   readonly confirmation: Confirmation
@@ -106,7 +106,7 @@ export function confirmFromProgress(
 export function confirmOf(
   confirm: Evidence['confirm'],
   client: Partial<Pick<CampaignClient, 'getUserProgress'>>,
-): Exclude<Evidence['confirm'], false> {
+): Judge['confirm'] {
   if (confirm !== undefined) return confirm === false ? undefined : confirm
   return hasProgress(client) ? confirmFromProgress(client) : undefined
 }

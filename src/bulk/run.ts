@@ -13,7 +13,7 @@ import { sleep, startTimer } from '../shared/timers.ts'
 import { isAwarded, isFinal, isUsedBefore } from '../shared/verdicts.ts'
 import { DEFAULT_CONCURRENCY, DEFAULT_PATIENCE_MS } from './arguments.ts'
 import { type CallOutcome, statusOf } from './call-outcome.ts'
-import { confirmOf, readerOf } from './confirm-from-progress.ts'
+import { confirmOf, type ReadAward, readerOf } from './confirm-from-progress.ts'
 import type { AwardResult, RetryableVerdicts } from './ledger/award-state.ts'
 import type { Attempt, AwardLedger, LedgerSession } from './ledger/ledger.ts'
 import { Pacer } from './pacing.ts'
@@ -470,13 +470,9 @@ export class Run {
 
   /** Calls `confirm` at the pace of the run, with a time limit after a stop. */
   async #confirm(confirm: NonNullable<Judge['confirm']>, row: AwardRow): Promise<Confirmation> {
-    const read = readerOf(confirm)
-    const { confirmation } = await this.#pacer.call(async () => {
-      if (read !== undefined) return read(row, this.#readings.signal)
-      const outcome: CallOutcome | undefined = undefined
-      return { outcome, confirmation: await this.#withinTimeout(confirm(row)) }
-    })
-    return confirmation
+    const ask: ReadAward = async () => ({ confirmation: await this.#withinTimeout(confirm(row)) })
+    const read = readerOf(confirm) ?? ask
+    return (await this.#pacer.call(() => read(row, this.#readings.signal))).confirmation
   }
 
   /** Rejects when {@link #confirmTimeout} is over. */
