@@ -39,9 +39,9 @@ const OPTIONS: OptionRules<RewardWalletsOptions> = {
  *
  * See "POST /wallet/reward" in docs/the-service.md.
  *
- * @param client - makes the awards with `rewardWallet`, and reads progress with `getUserProgress` if it has it. The client's time limits, retries and guard apply. The ledger
- *   records the base URL of a `CampaignClient`, and the issuer and subject of its token. It refuses a client
- *   with other values
+ * @param client - makes the awards with `rewardWallet`, and reads progress with `getUserProgress` if it has it. The client's
+ *   time limits, retries and guard apply. The ledger records the base URL of a `CampaignClient`, and the issuer and subject
+ *   of its token. It refuses a client with other values
  * @param rows - the awards: any iterable or async iterable. It is read only as fast as the awards are sent
  * @param options - the ledger, the concurrency and callbacks
  * @returns the number of rows per verdict, and the problems. If `complete` is false, run the list again

@@ -97,8 +97,9 @@ export function ledgerStatements(tableName: string) {
     lockRun: `SELECT run.run FROM ${runs} AS run WHERE run.run = $1::text FOR UPDATE`,
     bindRun: `UPDATE ${runs} SET target = $2::text WHERE run = $1::text`,
     // Claims an award that is new, has no final verdict, has a retryable verdict, or has an expired lease. After an expired
-    // lease the award is in doubt. A rejected award keeps its error, but not its verdict: the attempt may make it. If `$10` is empty, the client has no target, and any run matches. The column `attempt` has
-    // the token of the claim, or NULL if there is no claim. The lock on the run keeps its target until the claim is committed.
+    // lease the award is in doubt. A rejected award keeps its error, but not its verdict: the attempt may make it. If `$10` is
+    // empty, the client has no target, and any run matches. The column `attempt` has the token of the claim, or NULL if there
+    // is no claim. The lock on the run keeps its target until the claim is committed.
     claim: `WITH bound AS (
         SELECT 1 FROM ${runs} AS run
         WHERE run.run = $1::text AND run.version = ${VERSION} AND $10::text IN ('', run.target)

@@ -43,7 +43,7 @@ const waitingText = ({ for: reason, sinceMs, nextAttemptMs, givesUpMs }: Waiting
   [
     `${REASONS[reason]} for ${formatDuration(sinceMs)}`,
     nextAttemptMs >= 500 ? `retry in ${formatDuration(nextAttemptMs)}` : 'retrying',
-    `stops in ${formatDuration(Math.max(0, givesUpMs))}`,
+    `stops in ${formatDuration(givesUpMs)}`,
   ].join(', ')
 
 const MAX_BAR_WIDTH = 30
