@@ -40,13 +40,17 @@ type OtherWallet = { readonly address: string; readonly pid: string } & (
   | Exclude<ProgressFinding, AwardFinding>
 )
 
-interface LedgerContents {
+interface LedgerSummary {
   readonly target: ClientTarget | null
   readonly run: string | null
   readonly firstAt: string | null
   readonly lastAt: string | null
   readonly totals: Readonly<Record<Verdict, Sum>>
   readonly inDoubt: number
+}
+
+interface LedgerContents {
+  readonly summary: LedgerSummary
   /** The campaigns of the ledger. */
   readonly pids: ReadonlySet<string>
   /** Whether the ledger has awards of the wallet and the campaign that the flags select. */
@@ -66,7 +70,7 @@ export async function showLedger(file: string, flags: LedgerFlags, context: Cont
   const { findings, other } = explain ? await explainContents(contents, flags, context) : NOTHING_EXPLAINED
 
   const isFiltered = hasFilter(flags)
-  const { entries, pids: _pids, hasWallet: _hasWallet, ...summary } = contents
+  const { summary, entries } = contents
   const exitCode = exitCodeOfFindings([...findings.values(), ...(other ? [other] : [])])
   const fields = {
     ...summary,
@@ -75,7 +79,7 @@ export async function showLedger(file: string, flags: LedgerFlags, context: Cont
     exitCode,
   }
   const lines = [
-    ...summaryLines(file, contents),
+    ...summaryLines(file, summary),
     ...(isFiltered || explain ? entries.flatMap((entry) => entryLines(entry, findings.get(entry))) : []),
     ...(isFiltered && entries.length === 0 ? [['no award matches']] : []),
     ...(other ? otherWalletLines(other) : []),
@@ -132,7 +136,7 @@ async function readContents(file: string, flags: LedgerFlags): Promise<LedgerCon
   }
   const inDoubt = VERDICTS.filter(isUnknown).reduce((sum, verdict) => sum + totals[verdict].awards, 0)
   const { target = null, run = null } = header ?? {}
-  return { target, run, firstAt, lastAt, totals, inDoubt, entries, pids, hasWallet }
+  return { summary: { target, run, firstAt, lastAt, totals, inDoubt }, entries, pids, hasWallet }
 }
 
 interface Explanation {
@@ -144,7 +148,7 @@ const NOTHING_EXPLAINED: Explanation = { findings: new Map(), other: undefined }
 
 /** Reads the progress of each wallet that was not awarded, and that of a selected wallet without an award. */
 async function explainContents(contents: LedgerContents, flags: LedgerFlags, context: Context): Promise<Explanation> {
-  const { pids, hasWallet, target } = contents
+  const { pids, hasWallet, summary } = contents
   const { wallet: address, pid = pids.size === 1 ? [...pids][0] : undefined } = flags
   const isOther = address !== undefined && !hasWallet
   if (isOther && pid === undefined) {
@@ -152,7 +156,7 @@ async function explainContents(contents: LedgerContents, flags: LedgerFlags, con
   }
   const client = await connect(context.env)
   const format = await readProgressFormat(flags.profile, context)
-  requireSameTarget(target, await clientInternals(client)?.target('ledger', undefined))
+  requireSameTarget(summary.target, await clientInternals(client)?.target('ledger', undefined))
   return {
     findings: await explainEntries(contents, client, format),
     other: isOther && pid !== undefined ? await readWallet(client, address, pid, format.platform) : undefined,
@@ -226,7 +230,7 @@ const rowOf = ({ id, address, pid, xp, verdict, at, error }: LedgerEntry, findin
   ...(finding !== undefined && !('error' in finding) && finding),
 })
 
-function summaryLines(file: string, { target, run, firstAt, lastAt, totals, inDoubt }: LedgerContents): Part[][] {
+function summaryLines(file: string, { target, run, firstAt, lastAt, totals, inDoubt }: LedgerSummary): Part[][] {
   const lines: Part[][] = [[bold(file)]]
   const line = (name: string, ...parts: Part[]) => lines.push([dim(`  ${name.padEnd(15)}`), ...parts])
   const account = target === null ? '' : [target.issuer, target.subject].filter((part) => part !== null).join(', ')
