@@ -33,7 +33,7 @@ const OPTIONS: OptionRules<ConfirmFromProgressOptions> = {
   amounts: optional(mustBeBoolean),
 }
 
-/** Reads the progress of a row's wallet. */
+/** Looks for the award of a row, for instance in the progress of its wallet. */
 export type ReadAward = (row: AwardRow, signal?: AbortSignal) => Promise<AwardReading>
 
 interface AwardReading {

@@ -90,7 +90,7 @@ export class Pacer {
     }
   }
 
-  /** Calls `send` as soon as a call may be sent. If `send` returns no `outcome`, it has sent nothing. */
+  /** Calls `send` as soon as a call may be sent. Without an `outcome`, the call says nothing about the service. */
   async call<Result extends { readonly outcome?: CallOutcome | undefined } | undefined>(
     send: () => Promise<Result>,
   ): Promise<Result> {

@@ -75,7 +75,11 @@ export const missingTables = (table: string): string => {
 
 export type LedgerStatements = ReturnType<typeof ledgerStatements>
 
-/** Returns the statements of a ledger. Each column is cast to text, and has a name of its own. @param tableName - passes {@link mustBeAwardTable} */
+/**
+ * Returns the statements of a ledger. Each column is cast to text, and has a name of its own.
+ *
+ * @param tableName - passes {@link mustBeAwardTable}
+ */
 export function ledgerStatements(tableName: string) {
   const table = quotedTable(tableName)
   const runs = quotedTable(runsTableOf(tableName))
