@@ -27,7 +27,7 @@ import { type ProgressFormat, progressFormatOf } from './progress-format.ts'
 import { confirmPlan, type QuestionFlags } from './question.ts'
 import { writeReports } from './report-files.ts'
 import { listReport } from './report-table.ts'
-import { type EndedRun, exitCodeOfRun, givenOf, nextStep, reportFields, summaryLines } from './summary.ts'
+import { awardSums, type EndedRun, exitCodeOfRun, nextStep, reportFields, summaryLines } from './summary.ts'
 
 export interface SendFlags extends QuestionFlags {
   readonly concurrency: number
@@ -55,14 +55,13 @@ export async function sendAwards(sending: Sending, firstPlan: Plan): Promise<Exi
   const ended = await confirmAndRun(sending, firstPlan)
   const { report, plan, stop } = ended
   const next = nextStep(ended, argv)
-  const lines = summaryLines(ended, format)
+  const sums = awardSums(ended)
+  const lines = summaryLines(ended, sums, format)
   const exitCode = exitCodeOfRun(ended)
   const error = stop && { code: stop.code, message: stop.message, exitCode }
-  const { given, usedBefore } = givenOf(ended)
   const fields = {
     ...reportFields(report, plan),
-    given,
-    usedBefore,
+    ...sums,
     ...planFields(plan),
     ...(error && { error }),
     ...(next && { next }),

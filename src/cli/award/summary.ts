@@ -44,8 +44,13 @@ export interface Given extends Sum {
   readonly afterLostResponse: Sum
 }
 
+interface AwardSums {
+  readonly given: Given
+  readonly usedBefore: Sum
+}
+
 /** Counts the awards of a list that were made, by this run and by earlier runs, and the ids that were used before them. */
-export function givenOf({ report, plan }: EndedRun): { given: Given; usedBefore: Sum } {
+export function awardSums({ report, plan }: EndedRun): AwardSums {
   const { rows, counts, xp } = report
   const earlier = recordedTotals(plan, plan.list.rows)
   // A stopped run has not read all rows.
@@ -70,8 +75,11 @@ const difference = (one: Sum, { awards, xp }: Sum): Sum => addSums(one, { awards
 const MAX_PROBLEMS_SHOWN = 20
 
 /** Formats the number of rows by verdict, and the problems. */
-export function summaryLines(ended: EndedRun, { platform, isAssumed }: ProgressFormat): Part[][] {
-  const { report, plan, stop } = ended
+export function summaryLines(
+  { report, plan, stop }: EndedRun,
+  { given: sums, usedBefore }: AwardSums,
+  { platform, isAssumed }: ProgressFormat,
+): Part[][] {
   const { counts, xp, halted, startedAt, finishedAt } = report
   const { rows } = plan.list
   const lines: Part[][] = []
@@ -86,7 +94,6 @@ export function summaryLines(ended: EndedRun, { platform, isAssumed }: ProgressF
     if (awards > 0) addLine(formatCount(awards, 'award'), green, text, amount)
   }
 
-  const { given: sums, usedBefore } = givenOf(ended)
   const { byThisRun, byEarlierRuns, afterLostResponse, ...given } = sums
   const took = formatDuration(Date.parse(finishedAt) - Date.parse(startedAt))
   add(byThisRun.awards, byThisRun.awards > 0 ? green : bold, 'awarded', byThisRun.xp, took)

@@ -121,7 +121,7 @@ describe.skipIf(!FULL_SIZE || skipsWithout('LibreOffice', missing))(
             .reduce((sum, { result_xp }) => sum + Number(result_xp), 0)
         expect(sumOfReport(rowsOf(report, separator))).toBe(sumOf())
 
-        // The report has the line of each refused row. Those of the list get another reason.
+        // The report names the line of each refused row. These lines of the list get another reason.
         await saveInSpreadsheet(report, locale)
         const lines = rowsOf(report, separator).filter(({ result_verdict }) => result_verdict === 'rejected')
         const rejected = new Set(lines.map(({ result_line }) => Number(result_line)))
