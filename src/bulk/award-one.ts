@@ -107,7 +107,7 @@ export async function awardOne(
       case 'conflict':
         throw invalidRequestError('awardOne', conflictIssues(checked.row, claim.known))
       case 'busy':
-        throw unsettled('busy', Math.min(claim.retryMs, MAX_BUSY_MS))
+        throw unsettled('busy', { retryAfterMs: Math.min(claim.retryMs, MAX_BUSY_MS) })
       case 'claimed':
         break
     }
@@ -118,9 +118,10 @@ export async function awardOne(
     const attempted = (await attemptAward(attempt, send, judge)) as Attempted
     const end = await recordAttempt(session, attempt, attempted)
     if (attempted.failure?.code === EVIDENCE_FAILED)
-      throw unsettled('indeterminate', undefined, attempted.outcome?.error)
+      throw unsettled('indeterminate', { cause: attempted.outcome?.error, isInDoubt })
     if (end.kind === 'final') return end.verdict
-    throw end.kind === 'invalid' ? end.error : unsettled(end.reason, end.afterMs, end.error)
+    if (end.kind === 'invalid') throw end.error
+    throw unsettled(end.reason, { retryAfterMs: end.afterMs, cause: end.error, isInDoubt })
   } finally {
     await session.close()
   }
@@ -145,7 +146,10 @@ const MESSAGES: Readonly<Record<UnsettledReason, string>> = {
   indeterminate: 'it is unknown whether the award was made',
 }
 
-function unsettled(reason: UnsettledReason, retryAfterMs?: number, cause?: unknown): AwardUnsettledError {
-  const message = `awardOne: ${withCause(MESSAGES[reason], cause)}. Call it again with the same row`
-  return new AwardUnsettledError(message, { reason, retryAfterMs, cause })
+function unsettled(
+  reason: UnsettledReason,
+  details: Omit<ConstructorParameters<typeof AwardUnsettledError>[1], 'reason'> = {},
+): AwardUnsettledError {
+  const message = `awardOne: ${withCause(MESSAGES[reason], details.cause)}. Call it again with the same row`
+  return new AwardUnsettledError(message, { reason, ...details })
 }

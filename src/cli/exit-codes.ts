@@ -22,7 +22,8 @@ export const EXIT_CODES_HELP = `Exit codes:
        or your receiver refused a message
   ${EXIT.usage}    wrong flags, files or environment, or declined: nothing was sent
   ${EXIT.refused}    refused by the service
-  ${EXIT.unreachable}    the service or your receiver did not respond, or too few messages arrived
+  ${EXIT.unreachable}    the service or your receiver did not respond, the service has responded with 429 only,
+       or too few messages arrived
   ${EXIT.unknownOutcome}    the outcome of a write is unknown: it may have been applied
   ${EXIT.internal}   a bug in the command
   ${EXIT.interrupted}  interrupted by Ctrl-C`
@@ -30,5 +31,6 @@ export const EXIT_CODES_HELP = `Exit codes:
 /** Returns the exit code for an error code, if the outcome is known. */
 export function exitCodeOf(code: string): ExitCode {
   if (code === 'configuration' || code === 'access_token' || code === 'invalid_request') return EXIT.usage
-  return code === 'network' || code === 'timeout' ? EXIT.unreachable : EXIT.refused
+  // A 429 is no refusal: the same command may succeed later.
+  return code === 'network' || code === 'timeout' || code === 'rate_limited' ? EXIT.unreachable : EXIT.refused
 }

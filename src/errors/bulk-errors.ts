@@ -56,8 +56,17 @@ export class AwardUnsettledError extends CampaignError {
   /** The time until the earliest retry, in milliseconds, if known. */
   declare readonly retryAfterMs?: number
 
-  constructor(message: string, init: { reason: UnsettledReason; retryAfterMs?: number | undefined; cause?: unknown }) {
-    const outcome = writeOutcomeOf(init.cause) ?? 'unknown'
+  constructor(
+    message: string,
+    init: {
+      reason: UnsettledReason
+      retryAfterMs?: number | undefined
+      cause?: unknown
+      /** Whether an earlier attempt may have made the award. */
+      isInDoubt?: boolean | undefined
+    },
+  ) {
+    const outcome = init.isInDoubt ? 'unknown' : (writeOutcomeOf(init.cause) ?? 'unknown')
     super(message, { code: 'award_unsettled', operation: 'awardOne', cause: init.cause, outcome })
     this.reason = init.reason
     if (init.retryAfterMs !== undefined) this.retryAfterMs = init.retryAfterMs

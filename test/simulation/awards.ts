@@ -381,6 +381,9 @@ export class AwardJobs extends Awards {
     } catch (error) {
       if (!owner.isAlive) return false
       scene.requireNoSecret(error, 'an error')
+      if (error instanceof AwardUnsettledError && error.outcome === 'not_applied' && this.#workers === 1) {
+        world.require(!this.isOurs(row.id), () => `awardOne says ${row.id} is not_applied, and it was applied`)
+      }
       world.say(`${owner.name}: ${String(error).replaceAll(scene.disk.folder, 'disk')}`)
       const isExpected =
         error instanceof AwardUnsettledError ||

@@ -55,8 +55,11 @@ export class Events {
   readonly #leaseMs: number
   readonly #maxRunMs: number
   readonly #receivers: Promise<Running>[] = []
+  /** Attempts that arrive twice. */
+  readonly #copies: Promise<number>[] = []
   readonly #handlerFails: number
   readonly #keepsFailed: boolean
+  readonly #isSlow: boolean
   /** What handlers award for each message. */
   readonly #bonuses: AwardJobs | undefined
   #starts = 0
@@ -74,6 +77,7 @@ export class Events {
     this.#leaseMs = random.pick([1_000, 30_000])
     this.#maxRunMs = random.pick([10_000, 240_000, 295_000 - this.#leaseMs])
     this.#handlerFails = random.pick([0, 0.1, 0.5, 1])
+    this.#isSlow = random.chance(0.2)
     this.#keepsFailed = this.#file !== undefined && random.chance(0.6)
   }
 
@@ -99,6 +103,7 @@ export class Events {
     await Promise.all([...sent, ...operations])
     // The leases of processes that died end, and a clock that was set back reaches the times of before.
     await world.sleep(2 * MAX_LEASE_MS + world.setBackMs)
+    await Promise.all(this.#copies)
     await this.#replayAll()
     await this.#close()
     this.check()
@@ -142,6 +147,10 @@ export class Events {
       // At times the service sends an attempt twice.
       const copies = !scene.isCalm && random.chance(0.05) ? 2 : 1
       const startedAt = world.now
+      if (!scene.isCalm && random.chance(0.2)) {
+        // A copy of the attempt that a proxy has held.
+        world.after(random.duration(100, 60_000), () => void this.#copies.push(this.#attempt(message)))
+      }
       const statuses = await Promise.all(Array.from({ length: copies }, () => this.#attempt(message)))
       world.say(`the service gets ${statuses.join(' and ')} for ${message.id}`)
       if (statuses.includes(200)) {
@@ -309,7 +318,7 @@ export class Events {
     message.handlers.push(run)
     world.say(`${owner.name} handles ${event.id}`)
     try {
-      const isEndless = !scene.isCalm && random.chance(0.05)
+      const isEndless = !scene.isCalm && random.chance(this.#isSlow ? 0.5 : 0.05)
       const durationMs = isEndless ? random.duration(60_000, 600_000) : random.duration(1, scene.isCalm ? 500 : 30_000)
       const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
       const pause = new Promise<void>((resolve) => world.after(durationMs, resolve, owner))

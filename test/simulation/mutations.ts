@@ -68,11 +68,11 @@ export const MUTATIONS: readonly Mutation[] = [
     to: '',
   },
   {
-    name: 'an attempt that lost its claim records its verdict',
+    name: 'an error forgets that an earlier call may have made the award',
     world: 'awards',
-    file: 'src/bulk/ledger/award-state.ts',
-    from: '  if (holdsClaim) {\n    const cameInDoubt',
-    to: '  if (holdsClaim || stored !== undefined) {\n    const cameInDoubt',
+    file: 'src/errors/bulk-errors.ts',
+    from: "init.isInDoubt ? 'unknown' : (",
+    to: '(',
   },
   {
     name: 'the account is checked at the start of a run only',

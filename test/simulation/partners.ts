@@ -30,7 +30,8 @@ export class Scene {
     this.network = new Network(world, this.state)
     this.disk = new Disk(world)
     this.calmAt = random.duration(10_000, 6 * 3_600_000)
-    this.#tokenMs = random.duration(60_000, 4 * 3_600_000)
+    // The client renews a token 30 s before its end.
+    this.#tokenMs = random.chance(0.3) ? 32_000 : random.duration(60_000, 4 * 3_600_000)
     this.#hasSlowTokens = random.chance(0.2)
   }
 
@@ -66,7 +67,7 @@ export class Scene {
           this.state.tokens.clear()
           break
         case 'account':
-          this.#otherAccountUntil = world.now + random.duration(1_000, 600_000)
+          this.#otherAccountUntil = world.now + random.duration(10_000, 3_600_000)
           world.say('tokens are now of another account')
           break
         case 'stop':

@@ -610,7 +610,10 @@ class FileSession implements LedgerSession {
 /** How long a call of `awardOne` waits for a file that is in use. */
 const MAX_BUSY_MS = 5_000
 const BUSY_CHECK_MS = 50
-/** A file is closed when it has had no call of `awardOne` for this time, so that others can use it. */
+/**
+ * A file is closed when it has had no call of `awardOne` for this time, so that others can use it. A file that was open for
+ * longer is closed when no call is in flight: otherwise a process with an award every half second would keep it.
+ */
 const MAX_IDLE_MS = 1_000
 
 /** The file of the calls of `awardOne` in this process. */
@@ -662,6 +665,7 @@ function openShared(path: string, opener: Opener): SharedFile | undefined {
     if (sqliteProblem((error as Error).cause) === 'busy') return undefined
     throw error
   }
+  const openedAt = performance.now()
   let calls = 0
   let cancelClose: () => void = () => undefined
   const close = (): void => {
@@ -673,7 +677,7 @@ function openShared(path: string, opener: Opener): SharedFile | undefined {
   const leave = async (): Promise<void> => {
     calls--
     if (calls > 0) return
-    if (session.hasFailed) close()
+    if (session.hasFailed || performance.now() - openedAt > MAX_IDLE_MS) close()
     else cancelClose = startTimer(MAX_IDLE_MS, close)
   }
   const shared: SharedFile = {

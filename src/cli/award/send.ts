@@ -214,7 +214,7 @@ async function stopFailure(error: AwardRunStoppedError, baseUrl: string): Promis
   // Do not use `failure.exitCode`: it may mean an unknown outcome, and `exitCodeOfRun` takes outcomes from the report.
   const exitCode = exitCodeOf(code)
   // If the service can't be reached, the message of the cause says enough. Otherwise say why the run stopped.
-  const isEnough = exitCode === EXIT.unreachable && cause instanceof Error
+  const isEnough = exitCode === EXIT.unreachable && code !== 'rate_limited' && cause instanceof Error
   const text = isEnough ? cause.message : (partsOf(error).text ?? error.message)
   const { systemCode } = cause as { readonly systemCode?: string }
   const advice = isLedgerLost(cause) ? RESTORE : adviceOnError({ code, systemCode }, baseUrl)
