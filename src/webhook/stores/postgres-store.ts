@@ -237,19 +237,14 @@ export function postgresStore(
   const sql = deliveryStatements(table, runOnceRetainMs)
   const lateClaims = new LateClaims()
 
-  let found: Promise<boolean> | undefined
-  /** Whether the table has the columns for messages. Asks once per store, unless `again`. */
-  const hasMessages = (again = false): Promise<boolean> => {
-    if (found === undefined || again) {
-      found = query(sql.hasMessages).then((rows) => rows.length > 0)
-      found.catch(() => {
-        found = undefined
-      })
-    }
+  let found = false
+  /** Whether the table has the columns for messages. Asks until it has: a migration may add them while the store is used. */
+  const hasMessages = async (): Promise<boolean> => {
+    found ||= (await query(sql.hasMessages)).length > 0
     return found
   }
   const requireMessages = async (): Promise<void> => {
-    if ((await hasMessages()) || (await hasMessages(true))) return
+    if (await hasMessages()) return
     throw new ConfigurationError(noColumns('postgresStore', addColumns(quotedTable(table), MESSAGE_COLUMNS)))
   }
 

@@ -713,6 +713,8 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
       })
 
       test('with keepFailed causes 503 and an error with the statement to run; the schema adds the columns, too', async () => {
+        const janitor = open()
+        await janitor.prune()
         const { receiver, errors, handled } = observedReceiver({ store: open(), keepFailed: true })
         expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(503)
         const [{ error, context } = { error: undefined, context: undefined }] = errors
@@ -733,6 +735,12 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
         await pool.query(postgresSchema(`${schema}.Older`))
         expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(200)
         expect(handled).toHaveLength(1)
+
+        const [key, message] = [freshKey(), { endpoint: freshKey(), rawBody: new Uint8Array([1]), retainMs: 60_000 }]
+        const claim = await open().claim(key, 60_000, message)
+        await open().release(key, (claim as { token: string }).token)
+        while ((await janitor.prune(1000)) === 1000);
+        expect(await open().failed(message.endpoint)).toMatchObject([{ key }])
       })
     })
 
