@@ -277,7 +277,7 @@ export function sqliteStore(
     },
 
     async failed(endpoint, after = '', limit = PAGE_SIZE) {
-      const [, lastFailedAt = '-1', lastKey = ''] = /^(\d+) (.+)$/.exec(after) ?? []
+      const [, lastFailedAt = '-1', lastKey = ''] = /^(\d+) (.+)$/s.exec(after) ?? []
       const rows = await withMessages(() =>
         connection.findAll(sql.failed, endpoint, Number(lastFailedAt), lastKey, limit),
       )
