@@ -212,7 +212,7 @@ export function createWebhookReceiver(options: WebhookReceiverOptions): WebhookR
     },
     async forget(key) {
       const store = keepingStore(settings)
-      return isKeyOf(settings.endpoint, key) && store.forget(key)
+      return isKeyOf(settings.endpoint, key) && store.forget(key, settings.endpoint)
     },
   }
 }

@@ -131,7 +131,7 @@ export async function takeDelivery(
 ): Promise<{ state: 'claimed'; claimed: ClaimedDelivery } | Exclude<TakeResult, { state: 'claimed' }>> {
   const { key, settings } = record
   const claimedAt = performance.now()
-  const taken = await keepingStore(settings).take(key, settings.leaseMs)
+  const taken = await keepingStore(settings).take(key, settings.leaseMs, settings.endpoint)
   if (taken.state !== 'claimed') return taken
   const { rawBody, token } = taken
   const message = { event: parseWebhookBody(rawBody), rawBody, secretIndex: null }

@@ -159,15 +159,20 @@ export interface DeliveryStore {
    */
   failed?(endpoint: string, after?: string, limit?: number): Promise<FailedDelivery[]>
 
-  /** Claims a failed delivery, like `claim`, and returns its message. */
-  take?(key: string, leaseMs: number): Promise<TakeResult>
+  /**
+   * Claims a failed delivery, like `claim`, and returns its message.
+   *
+   * @param endpoint - the `endpoint` of the receiver: the result is `unknown`, without a change, when the message has another one
+   */
+  take?(key: string, leaseMs: number, endpoint?: string): Promise<TakeResult>
 
   /**
    * Removes a message and its failures. A current claim continues without a message.
    *
+   * @param endpoint - the `endpoint` of the receiver: nothing is removed when the message has another one
    * @returns whether a message was kept
    */
-  forget?(key: string): Promise<boolean>
+  forget?(key: string, endpoint?: string): Promise<boolean>
 }
 
 /** The number of failed deliveries that a store returns at once: with messages of 256 KiB, they are 6.4 MB. */

@@ -325,26 +325,27 @@ export function postgresStore(
       return (await query(sql.failed, toAscii(endpoint), start, hash, limit)).map(toFailedDelivery)
     },
 
-    async take(key, leaseMs): Promise<TakeResult> {
+    async take(key, leaseMs, endpoint = ''): Promise<TakeResult> {
       const stored = storedKey(key)
       const lease = requireLease(leaseMs)
       await requireMessages()
       const token = crypto.randomUUID()
       try {
-        const [message] = (await firstRow(stored, [sql.take, token, lease])) ?? []
+        const [message] = (await firstRow(stored, [sql.take, token, lease, toAscii(endpoint)])) ?? []
         if (message) return { state: 'claimed', token, rawBody: fromBase64(message) }
       } catch (error) {
         if (mayBeExecuted(error)) void lateClaims.release(lease, () => release(stored, token))
         throw error
       }
-      const other = await firstRow(stored, [sql.notTaken, token])
+      const other = await firstRow(stored, [sql.notTaken, token, toAscii(endpoint)])
       return other === undefined ? { state: 'unknown' } : otherClaim(other)
     },
 
-    async forget(key) {
+    async forget(key, endpoint = '') {
       const stored = storedKey(key)
+      const own = toAscii(endpoint)
       await requireMessages()
-      return (await firstRow(stored, [sql.forget], [sql.forgetClaimed])) !== undefined
+      return (await firstRow(stored, [sql.forget, own], [sql.forgetClaimed, own])) !== undefined
     },
 
     async runOnce<Result>(
@@ -482,6 +483,8 @@ function deliveryStatements(tableName: string, runOnceRetainMs: number) {
       SET state = 'done', token = $2::text, expires_at = ${fromNow('$3')}${set}
       WHERE ${delivery} AND (token = $2::text OR NOT ${isCurrent('record')}) RETURNING 1`
   const noMessage = 'message = NULL, failure_reason = NULL, failure_error = NULL'
+  // The parameter may be empty, and the endpoint of a claim without a message is NULL.
+  const ofEndpoint = (parameter: string) => `coalesce(endpoint = nullif(${parameter}::text, ''), true)`
   // The expiry of a failed delivery is the time of its last failure: the release, or the end of the lease.
   const isFailed = "record.state = 'claimed' AND record.message IS NOT NULL"
   const isKept = `${isFailed}
@@ -532,10 +535,11 @@ function deliveryStatements(tableName: string, runOnceRetainMs: number) {
     take: `UPDATE ${table} AS record
       SET token = $2::text, expires_at = ${fromNow('$3')}, attempts = attempts + 1,
         first_failed_at = coalesce(first_failed_at, expires_at), failure_reason = NULL, failure_error = NULL
-      WHERE ${delivery} AND ${isKept} AND NOT ${isCurrent('record')} RETURNING encode(message, 'base64') AS message`,
+      WHERE ${delivery} AND ${ofEndpoint('$4')} AND ${isKept} AND NOT ${isCurrent('record')}
+      RETURNING encode(message, 'base64') AS message`,
     // The lease of another claim may have ended since `take`.
     notTaken: `SELECT ${isOurs}, state, ${remaining}
-      FROM ${table} AS record WHERE ${delivery} AND (${isKept} OR ${isCurrent('record')})`,
+      FROM ${table} AS record WHERE ${delivery} AND ${ofEndpoint('$3')} AND (${isKept} OR ${isCurrent('record')})`,
     // The subquery limits the rows before their messages are read and encoded.
     failed: `SELECT key, encode(message, 'base64') AS body, attempts::text AS attempts,
         coalesce(failure_reason, 'not_finished') AS reason, failure_error,
@@ -550,9 +554,9 @@ function deliveryStatements(tableName: string, runOnceRetainMs: number) {
       ) AS page
       ORDER BY page.expires_at, page.key_hash`,
     forget: `DELETE FROM ${table} AS record
-      WHERE ${delivery} AND ${isFailed} AND NOT ${isCurrent('record')} RETURNING 1`,
+      WHERE ${delivery} AND ${ofEndpoint('$2')} AND ${isFailed} AND NOT ${isCurrent('record')} RETURNING 1`,
     forgetClaimed: `UPDATE ${table} SET endpoint = NULL, message = NULL
-      WHERE ${delivery} AND state = 'claimed' AND endpoint IS NOT NULL RETURNING 1`,
+      WHERE ${delivery} AND ${ofEndpoint('$2')} AND state = 'claimed' AND endpoint IS NOT NULL RETURNING 1`,
     // Removes the message at the end of the transaction: before, the lock of its row would delay the extensions of the lease.
     stillOpenWithMessage: `WITH removed AS (
         UPDATE ${table} SET message = NULL

@@ -222,8 +222,11 @@ export function sqliteStore(
     })
 
   /** Returns a claim after a statement that claims returned no row. */
-  function otherClaim(statement: string, key: string): Exclude<ClaimResult, { state: 'claimed' }> | undefined {
-    const [state, remainingMs] = connection.find(statement, key) ?? []
+  function otherClaim(
+    statement: string,
+    ...values: SqliteValue[]
+  ): Exclude<ClaimResult, { state: 'claimed' }> | undefined {
+    const [state, remainingMs] = connection.find(statement, ...values) ?? []
     if (state === undefined) return undefined
     return state === 'done' ? { state: 'done' } : { state: 'busy', retryMs: Number(remainingMs) }
   }
@@ -284,20 +287,22 @@ export function sqliteStore(
       return rows.map(toFailedDelivery)
     },
 
-    async take(key, leaseMs): Promise<TakeResult> {
+    async take(key, leaseMs, endpoint): Promise<TakeResult> {
       const token = crypto.randomUUID()
       const lease = requireLease(leaseMs)
       requireKey(key)
       return withMessages(() => {
-        const [message] = connection.find(sql.take, token, lease, key) ?? []
+        const [message] = connection.find(sql.take, token, lease, key, endpoint ?? null) ?? []
         if (message !== undefined) return { state: 'claimed', token, rawBody: new Uint8Array(message as Uint8Array) }
-        return otherClaim(sql.notTaken, key) ?? { state: 'unknown' }
+        return otherClaim(sql.notTaken, key, endpoint ?? null) ?? { state: 'unknown' }
       })
     },
 
-    async forget(key) {
-      requireKey(key)
-      return withMessages(() => connection.changes(sql.forget, key) || connection.changes(sql.forgetClaimed, key))
+    async forget(key, endpoint) {
+      const values = [requireKey(key), endpoint ?? null]
+      return withMessages(() =>
+        [sql.forget, sql.forgetClaimed].some((statement) => connection.changes(statement, ...values)),
+      )
     },
 
     async runOnce<Result>(key: string, apply: (db: SqliteDatabase) => Result): Promise<RunOnceResult<Result>> {
@@ -566,6 +571,8 @@ function sqliteStatements(table: string, runOnceRetainMs: number) {
   const complete = (set?: string) =>
     write('delivery', 'done', '?', fromNow('?'), { set, condition: 'record.token = excluded.token OR ' })
   const noMessage = 'message = NULL, failure_reason = NULL, failure_error = NULL'
+  // The parameter may be NULL, and so may the endpoint of a claim without a message.
+  const ofEndpoint = `${ofKey} AND coalesce(endpoint = ?, TRUE)`
   // The expiry of a failed delivery is the time of its last failure: the release, or the end of the lease.
   const isFailed = "record.state = 'claimed' AND record.message IS NOT NULL"
   const isKept = `${isFailed} AND record.expires_at + record.keep_ms > ${now}`
@@ -596,18 +603,18 @@ function sqliteStatements(table: string, runOnceRetainMs: number) {
       WHERE ${currentClaim} AND endpoint IS NOT NULL RETURNING 1`,
     take: `UPDATE "${table}" AS record SET token = ?, expires_at = ${fromNow('?')}, attempts = attempts + 1,
         first_failed_at = coalesce(first_failed_at, expires_at), failure_reason = NULL, failure_error = NULL
-      WHERE ${ofKey} AND ${isKept} AND ${isExpired} RETURNING message`,
+      WHERE ${ofEndpoint} AND ${isKept} AND ${isExpired} RETURNING message`,
     // The clock may have advanced since `take`, so that a lease has ended.
     notTaken: `SELECT state, max(expires_at - ${now}, 0) FROM "${table}" AS record
-      WHERE ${ofKey} AND (${isKept} OR NOT ${isExpired})`,
+      WHERE ${ofEndpoint} AND (${isKept} OR NOT ${isExpired})`,
     failed: `SELECT key, message, attempts, coalesce(failure_reason, 'not_finished'), failure_error,
         coalesce(first_failed_at, expires_at), expires_at, ${now} - expires_at
       FROM "${table}" AS record
       WHERE expires_at <= ${now} AND ${isKept} AND endpoint = ? AND (expires_at, key) > (?, ?)
       ORDER BY expires_at, key LIMIT ?`,
-    forget: `DELETE FROM "${table}" AS record WHERE ${ofKey} AND ${isFailed} AND ${isExpired} RETURNING 1`,
+    forget: `DELETE FROM "${table}" AS record WHERE ${ofEndpoint} AND ${isFailed} AND ${isExpired} RETURNING 1`,
     forgetClaimed: `UPDATE "${table}" SET endpoint = NULL, message = NULL
-      WHERE ${ofKey} AND state = 'claimed' AND endpoint IS NOT NULL RETURNING 1`,
+      WHERE ${ofEndpoint} AND state = 'claimed' AND endpoint IS NOT NULL RETURNING 1`,
     removeMessage: `UPDATE "${table}" SET message = NULL WHERE ${ofKey} AND message IS NOT NULL RETURNING 1`,
     pruneExceptMessages: `DELETE FROM "${table}"
       WHERE ${isOldest('CAST(? AS INTEGER)', ` AND NOT (${isKept})`)} RETURNING 1`,

@@ -468,6 +468,25 @@ export function failedContract(open: () => KeepingStore): void {
       expect((await store.claim(running, LONG)).state).toBe('claimed')
     })
 
+    test('of another endpoint are not taken or forgotten, whether they are failed, claimed or done', async () => {
+      const store = open()
+      const [key, endpoint, other] = [freshKey(), freshKey(), freshKey()]
+      const isUnknown = async () => {
+        expect(await store.take(key, LONG, other)).toEqual({ state: 'unknown' })
+        expect(await store.forget(key, other)).toBe(false)
+      }
+      await fail(store, key, messageFor(endpoint))
+      const failed = await store.failed(endpoint)
+      await isUnknown()
+      expect(await store.failed(endpoint)).toMatchObject(failed.map(({ ageMs: _, ...rest }) => rest))
+      const taken = await store.take(key, LONG, endpoint)
+      if (taken.state !== 'claimed') expect.unreachable(taken.state)
+      await isUnknown()
+      expect(await store.complete(key, taken.token, LONG)).toBe(true)
+      await isUnknown()
+      expect(await store.take(key, LONG, endpoint)).toEqual({ state: 'done' })
+    })
+
     test('are listed from the oldest, in pages', async () => {
       const store = open()
       const endpoint = freshKey()
