@@ -121,14 +121,17 @@ async function releaseLateClaim(
   }
 }
 
+/** The result of {@link takeDelivery}. */
+export type TakenDelivery =
+  | { state: 'claimed'; claimed: ClaimedDelivery }
+  | Exclude<TakeResult, { state: 'claimed' }>
+
 /**
  * Takes a failed delivery for a replay, like {@link claimDelivery}.
  *
  * @throws the error of the store
  */
-export async function takeDelivery(
-  record: DeliveryRecord,
-): Promise<{ state: 'claimed'; claimed: ClaimedDelivery } | Exclude<TakeResult, { state: 'claimed' }>> {
+export async function takeDelivery(record: DeliveryRecord): Promise<TakenDelivery> {
   const { key, settings } = record
   const claimedAt = performance.now()
   const taken = await keepingStore(settings).take(key, settings.leaseMs, settings.endpoint)

@@ -10,6 +10,7 @@ import {
   isKeyOf,
   releaseDelivery,
   reportError,
+  type TakenDelivery,
   takeDelivery,
 } from './delivery.ts'
 import { failureOf } from './failed-messages.ts'
@@ -158,7 +159,8 @@ export class Receiver {
     if (signal?.aborted) throw reasonOf(signal)
     if (!isKeyOf(settings.endpoint, key)) return 'unknown'
     const record = { key, arrivedAt: performance.now(), settings, reports: this.#reports }
-    const taken = await track(this.#work, takeDelivery(record))
+    const taking = track(this.#work, takeDelivery(record))
+    const taken = await (signal ? this.#takenUntilAborted(taking, signal) : taking)
     if (taken.state !== 'claimed') return taken.state === 'done' ? 'duplicate' : taken.state
     const { claimed } = taken
     if (this.#closed || signal?.aborted) {
@@ -178,6 +180,26 @@ export class Receiver {
     await (signal ? untilAborted(ended, signal, run) : ended)
     const { outcome } = run
     return outcome === 'handled' || outcome === 'discarded' ? outcome : 'failed'
+  }
+
+  /**
+   * Waits for the store. When `signal` fires, does not wait any longer: a claim that comes later is released.
+   *
+   * @throws the reason of the signal, or the error of the store
+   */
+  async #takenUntilAborted(taking: Promise<TakenDelivery>, signal: AbortSignal): Promise<TakenDelivery> {
+    const aborted = Promise.withResolvers<never>()
+    const stopListening = onAbort(signal, () => aborted.reject(reasonOf(signal)))
+    try {
+      return await Promise.race([taking, aborted.promise])
+    } catch (error) {
+      const release = async (taken: TakenDelivery): Promise<unknown> =>
+        taken.state === 'claimed' && interruptDelivery(taken.claimed, error).settled
+      void track(this.#work, taking.then(release))
+      throw error
+    } finally {
+      stopListening()
+    }
   }
 
   /** Whether a message is refused because of its shape. */

@@ -334,6 +334,29 @@ describe('a replay', () => {
     await expect.poll(() => receiver.replay(keyOf('m-1'))).toBe('duplicate')
   })
 
+  test('that is aborted while the store takes the message rejects at once, and a late claim is released', async () => {
+    const inner = sqliteStore(openDatabase())
+    const free = deferred()
+    const store: typeof inner = {
+      ...inner,
+      async take(...args) {
+        await free.promise
+        return inner.take(...args)
+      },
+    }
+    const { receiver, handled } = observedReceiver({ store, keepFailed: true, handle: bug })
+    await statusOf(receiver, activity({ id: 'm-1' }))
+    const controller = new AbortController()
+    const replay = receiver.replay(keyOf('m-1'), { signal: controller.signal })
+    controller.abort(reason)
+    await expect(replay).rejects.toBe(reason)
+    free.resolve()
+    await expect
+      .poll(() => failedMessages(receiver))
+      .toMatchObject([{ attempts: 2, reason: 'interrupted', error: String(reason) }])
+    expect(handled).toHaveLength(1)
+  })
+
   test('rejects with the error of the store', async () => {
     const inner = sqliteStore(openDatabase())
     const store = { ...inner, take: () => Promise.reject(new Error('ECONNREFUSED')) }
