@@ -46,8 +46,8 @@ export interface ClaimedDelivery extends ReceivedDelivery {
 export interface StoreCall {
   /** Resolves after the first attempt, even if it failed. */
   readonly firstAttempt: Promise<void>
-  /** Resolves when an attempt has succeeded, or all have failed. */
-  readonly settled: Promise<void>
+  /** Resolves to `true` when an attempt has succeeded, and to `false` when all have failed or the claim was lost. */
+  readonly settled: Promise<boolean>
 }
 
 /** The maximum length of a key in characters. Even with three bytes per character, a key fits the index of any database. */
@@ -122,9 +122,7 @@ async function releaseLateClaim(
 }
 
 /** The result of {@link takeDelivery}. */
-export type TakenDelivery =
-  | { state: 'claimed'; claimed: ClaimedDelivery }
-  | Exclude<TakeResult, { state: 'claimed' }>
+export type TakenDelivery = { state: 'claimed'; claimed: ClaimedDelivery } | Exclude<TakeResult, { state: 'claimed' }>
 
 /**
  * Takes a failed delivery for a replay, like {@link claimDelivery}.
@@ -153,9 +151,10 @@ export function completeDelivery(delivery: ClaimedDelivery): StoreCall {
   const { store, retainMs } = delivery.settings
   const complete = () => store.complete(delivery.key, delivery.token, retainMs)
   return callWithRetries(delivery, 'complete', complete, (result) => {
-    if (requireBoolean('complete', result)) return
+    if (requireBoolean('complete', result)) return true
     const message = 'the handler succeeded, but another receiver claimed the delivery: it may have been handled twice'
     reportError(delivery, new LeaseError('lease_lost', message), 'complete')
+    return false
   })
 }
 
@@ -179,13 +178,13 @@ export const interruptDelivery = (delivery: ClaimedDelivery, reason: unknown): S
 /**
  * Calls the store up to five times. A late response to an earlier attempt counts too.
  *
- * @param onResult - checks the first result
+ * @param isSuccess - checks the first result
  */
 function callWithRetries<Result>(
   delivery: ClaimedDelivery,
   method: 'complete' | 'release',
   call: () => Promise<Result>,
-  onResult?: (result: Result) => void,
+  isSuccess: (result: Result) => boolean = () => true,
 ): StoreCall {
   const scale = Math.min(1, delivery.settings.leaseMs / FULL_LEASE_MS)
   const attemptMs = ATTEMPT_MS * scale
@@ -194,8 +193,9 @@ function callWithRetries<Result>(
     results.push(await call())
   }
   const firstAttempt = Promise.withResolvers<void>()
-  const settle = async (): Promise<void> => {
+  const settle = async (): Promise<boolean> => {
     let failure: unknown
+    let hasSucceeded = false
     for (const delayMs of DELAYS_MS) {
       if (delayMs > 0) await sleep(delayMs * scale)
       if (results.length > 0) break
@@ -209,11 +209,12 @@ function callWithRetries<Result>(
     }
     try {
       if (results.length === 0) throw failure
-      onResult?.(results[0] as Result)
+      hasSucceeded = isSuccess(results[0] as Result)
     } catch (error) {
       reportError(delivery, error, method)
     }
     firstAttempt.resolve()
+    return hasSucceeded
   }
   return { firstAttempt: firstAttempt.promise, settled: settle() }
 }

@@ -37,7 +37,8 @@ export interface InvocationLimits {
  * - `discarded`: the handler threw `DiscardEvent`, and the message is done;
  * - `duplicate`: the message was done before;
  * - `busy`: an attempt of the service or another replay is handling the message;
- * - `failed`: the handler threw or was interrupted, or the message has an unexpected shape. The message is kept;
+ * - `failed`: the handler threw or was interrupted, the message has an unexpected shape, or the store could not record that it is
+ *   done. The message is kept, unless another receiver has handled it. `onError` has the cause;
  * - `unknown`: no message of this endpoint is kept under the key.
  */
 export type WebhookReplayOutcome = 'handled' | 'discarded' | 'duplicate' | 'busy' | 'failed' | 'unknown'
@@ -177,9 +178,9 @@ export class Receiver {
     if (event.issues.length > 0) this.#reports.unexpectedShape(event)
     const run = this.#run(claimed, {})
     const ended = Promise.race([settled(run), run.abandoned])
-    await (signal ? untilAborted(ended, signal, run) : ended)
+    const isRecorded = await (signal ? untilAborted(ended, signal, run) : ended)
     const { outcome } = run
-    return outcome === 'handled' || outcome === 'discarded' ? outcome : 'failed'
+    return isRecorded && (outcome === 'handled' || outcome === 'discarded') ? outcome : 'failed'
   }
 
   /**
@@ -240,7 +241,7 @@ export class Receiver {
     arrivedAt: number,
     { respondMs, respondAfterRecording = false }: InvocationLimits,
   ): Promise<boolean> {
-    const recorded = run.ended.then((call) => (respondAfterRecording ? call.settled : call.firstAttempt))
+    const recorded = run.ended.then<unknown>((call) => (respondAfterRecording ? call.settled : call.firstAttempt))
     const deadline = respondMs === undefined ? requestDeadline : new Deadline(arrivedAt + respondMs - performance.now())
     const first = await deadline.meet(Promise.race([recorded, run.abandoned]))
     deadline.clear()
@@ -289,19 +290,19 @@ const closedError = (): ConfigurationError =>
  *
  * @throws the reason of the signal
  */
-async function untilAborted(ended: Promise<void>, signal: AbortSignal, run: HandlerRun): Promise<void> {
-  const aborted = Promise.withResolvers<void>()
+async function untilAborted<T>(ended: Promise<T>, signal: AbortSignal, run: HandlerRun): Promise<T> {
+  const aborted = Promise.withResolvers<never>()
   const stopListening = onAbort(signal, () => {
     run.abort(reasonOf(signal))
-    void withTimeout(ended, CLOSE_GRACE_MS).then(() => aborted.resolve())
+    void withTimeout(ended, CLOSE_GRACE_MS).then(() => aborted.reject(reasonOf(signal)))
   })
-  await Promise.race([ended, aborted.promise])
-  stopListening()
+  const result = await Promise.race([ended, aborted.promise]).finally(stopListening)
   if (signal.aborted) throw reasonOf(signal)
+  return result
 }
 
-/** Resolves when the handler has ended, and its delivery is completed or released, or all attempts have failed. */
-const settled = (run: HandlerRun): Promise<void> => run.ended.then((call) => call.settled)
+/** Resolves when the handler has ended, to whether its delivery is completed or released. */
+const settled = (run: HandlerRun): Promise<boolean> => run.ended.then((call) => call.settled)
 
 /** Keeps a promise in the list until it settles. Returns the promise. */
 function track<T>(pending: Promise<unknown>[], promise: Promise<T>): Promise<T> {

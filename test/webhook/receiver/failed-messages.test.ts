@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { ConfigurationError } from 'campaign-client'
 import {
+  type DeliveryStore,
   DiscardEvent,
   memoryStore,
   type WebhookHandlerContext,
@@ -355,6 +356,26 @@ describe('a replay', () => {
       .poll(() => failedMessages(receiver))
       .toMatchObject([{ attempts: 2, reason: 'interrupted', error: String(reason) }])
     expect(handled).toHaveLength(1)
+  })
+
+  test.each<[string, Partial<DeliveryStore>, RegExp]>([
+    ['completes nothing', { complete: () => Promise.reject(new Error('ECONNREFUSED')) }, /ECONNREFUSED/],
+    ['has lost the claim', { complete: async () => false }, /another receiver claimed/],
+  ])('failed if the handler succeeds and the store %s', async (_, overrides, cause) => {
+    let isMended = false
+    const { receiver, errors } = keepingReceiver({
+      // The delays of the attempts shrink with the lease.
+      leaseMs: 6000,
+      store: { ...sqliteStore(openDatabase()), ...overrides },
+      handle: () => isMended || bug(),
+    })
+    await statusOf(receiver, activity({ id: 'm-1' }))
+    isMended = true
+    expect(await receiver.replay(keyOf('m-1'))).toBe('failed')
+    expect(errors.at(-1)).toMatchObject({
+      error: { message: expect.stringMatching(cause) },
+      context: { stage: 'complete' },
+    })
   })
 
   test('rejects with the error of the store', async () => {
