@@ -116,12 +116,13 @@ export interface WebhookReceiver {
    * a delivery, so that a message never has two handlers at once. `onHandled` and `onError` are called as for a delivery.
    *
    * If `signal` fires, the signal of the handler fires, and the claim is released when the handler has stopped. The promise
-   * rejects with the reason then, at the latest after a second.
+   * rejects with the reason then, at the latest after a second; at once if the handler has not started.
    *
    * @param key - the `key` of a failed message
    * @returns how the replay ended
    * @throws ConfigurationError (as a rejection) when an option is wrong or misspelt, the receiver is closed, or the store keeps no
    *   messages
+   * @throws TypeError (as a rejection) when the key is not a string
    * @throws the error of the store (as a rejection), or the reason of `signal`
    */
   replay(key: string, options?: WebhookReplayOptions): Promise<WebhookReplayOutcome>
@@ -132,6 +133,7 @@ export interface WebhookReceiver {
    * @param key - the `key` of a failed message
    * @returns whether a message was kept
    * @throws ConfigurationError (as a rejection) when the store keeps no messages
+   * @throws TypeError (as a rejection) when the key is not a string
    * @throws the error of the store (as a rejection)
    */
   forget(key: string): Promise<boolean>

@@ -63,9 +63,17 @@ export function deliveryKey(endpoint: string, id: string): string {
   return key.length <= MAX_KEY_LENGTH ? key : JSON.stringify(['', 'digest', sha256Hex(key)])
 }
 
-/** Whether a key may be one of an endpoint. A digest does not show its endpoint. */
-export const isKeyOf = (endpoint: string, key: string): boolean =>
-  key.startsWith(`${JSON.stringify([endpoint]).slice(0, -1)},`) || key.startsWith('["","digest",')
+/**
+ * Whether a key may be one of an endpoint. A digest does not show its endpoint.
+ *
+ * @throws TypeError when the key is not a string
+ */
+export function isKeyOf(endpoint: string, key: string): boolean {
+  if (typeof key !== 'string') {
+    throw new TypeError(`key must be a string, the key of a message from failed(); got ${typeName(key)}`)
+  }
+  return key.startsWith(`${JSON.stringify([endpoint]).slice(0, -1)},`) || key.startsWith('["","digest",')
+}
 
 /** The result of {@link claimDelivery}. */
 type Claim =

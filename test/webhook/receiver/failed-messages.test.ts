@@ -494,6 +494,14 @@ describe('keepFailed', () => {
     await expect(keepingReceiver().receiver.replay(keyOf('m-1'), options as object)).rejects.toThrow(ConfigurationError)
   })
 
+  test.each([undefined, null, 5])('replay() and forget() refuse the key %s', async (key) => {
+    const { receiver } = keepingReceiver()
+    for (const call of [receiver.replay, receiver.forget]) {
+      await expect(call(key as never)).rejects.toThrow(TypeError)
+      await expect(call(key as never)).rejects.toThrow(/^key must be a string, the key of a message from failed\(\); got /)
+    }
+  })
+
   test('needs no further statement for a message that is handled at the first attempt', async () => {
     const counts: number[] = []
     for (const keepFailed of [false, true]) {
