@@ -498,7 +498,9 @@ describe('keepFailed', () => {
     const { receiver } = keepingReceiver()
     for (const call of [receiver.replay, receiver.forget]) {
       await expect(call(key as never)).rejects.toThrow(TypeError)
-      await expect(call(key as never)).rejects.toThrow(/^key must be a string, the key of a message from failed\(\); got /)
+      await expect(call(key as never)).rejects.toThrow(
+        /^key must be a string, the key of a message from failed\(\); got /,
+      )
     }
   })
 
