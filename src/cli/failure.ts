@@ -81,7 +81,7 @@ export function adviceOnError(
   { code, systemCode }: { readonly code: string; readonly systemCode?: string | undefined },
   baseUrl: string | undefined,
 ): string | undefined {
-  if (exitCodeOf(code) !== EXIT.unreachable) return ADVICE[code]
+  if (code !== 'network' && code !== 'timeout') return ADVICE[code]
   if (systemCode !== undefined && HANDSHAKE_CODES.has(systemCode)) {
     return 'TLS failed, probably because the server speaks http on this port: check the scheme and port of CAMPAIGN_BASE_URL'
   }

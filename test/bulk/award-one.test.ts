@@ -54,12 +54,19 @@ describe('without a ledger, after a lost response', () => {
 })
 
 describe('over a ledger in a file', () => {
+  /** Stops `performance.now`, which decides when a file was open for long. */
+  function stopClock(): void {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    onTestFinished(() => void vi.useRealTimers())
+  }
+
   /** Waits until the files of `awardOne` are closed. */
   async function idle(path: string): Promise<void> {
     await expect.poll(() => openFiles(path)).toEqual([])
   }
 
   test('a final verdict is not sent again, and the file is closed after a second without a call', async () => {
+    stopClock()
     const { client, sent } = setup()
     const path = newPath()
     const ledger = fileLedger(path)
@@ -70,6 +77,32 @@ describe('over a ledger in a file', () => {
     await idle(path)
     expect(readdirSync(dirname(path))).toEqual(['awards.ledger'])
     expect(await awardOne(client, award(1), { ledger })).toBe('awarded')
+  })
+
+  test('a file that was open for longer is closed at the end of a call, so that other processes get their turn', async () => {
+    stopClock()
+    const { client } = setup()
+    const slow = holdCalls(client)
+    const path = newPath()
+    const call = awardOne(slow, award(1), { ledger: fileLedger(path) })
+    await expect.poll(() => slow.waiting).toHaveLength(1)
+    expect(openFiles(path)).not.toEqual([])
+    vi.advanceTimersByTime(1_001)
+    slow.waiting[0]?.()
+    expect(await call).toBe('awarded')
+    expect(openFiles(path)).toEqual([])
+  })
+
+  test('an error says unknown if an earlier call may have made the award', async () => {
+    const { client, service } = setup()
+    const ledger = fileLedger(newPath())
+    const unsettled = (status: number) => {
+      service.fail({ on: 'rewardWallet', kind: 'status', status })
+      return awardOne(client.with({ maxRetries: 0 }), award(1), { ledger }).catch((error: unknown) => error)
+    }
+    expect(await unsettled(429)).toMatchObject({ code: 'award_unsettled', outcome: 'not_applied' })
+    expect(await unsettled(500)).toMatchObject({ code: 'award_unsettled', outcome: 'unknown' })
+    expect(await unsettled(429)).toMatchObject({ code: 'award_unsettled', outcome: 'unknown' })
   })
 
   test('of calls with one id at once, one sends, and all get its verdict; another wallet is refused', async () => {

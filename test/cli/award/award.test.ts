@@ -797,6 +797,16 @@ describe('when the service fails or refuses,', () => {
     expect(made()).toHaveLength(40)
   })
 
+  test('ends with 4 at a 429 that asks to wait for longer than the run would', async () => {
+    const { file, award, service } = await setUp()
+    file('party.csv', listOf(3))
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 429, times: 3, headers: { 'retry-after': '3600' } })
+    const ended = await award(['party.csv', ...SEND, '--json'])
+    expect(jsonOf(ended)).toMatchObject({ counts: { awarded: 0, rejected: 0 }, exitCode: 4 })
+    expect(ended.stdout).toContain('the service asks to wait for 60 minutes')
+    expect(ended.stderr).toContain('next: wait, then try again')
+  })
+
   test('looks in the progress of the wallet for an award whose response was lost', async () => {
     const { file, award, made, service } = await setUp()
     file('party.csv', listOf(5))
