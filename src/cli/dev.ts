@@ -182,7 +182,6 @@ async function untilStopped(
   { err }: Output,
 ): Promise<void> {
   const readsKeys = hasKeys()
-  err.line(dim(`  Press ${readsKeys ? 'o to open the console, c to clear the terminal, q or ' : ''}Ctrl-C to stop`))
   const stopped = new AbortController()
   const quit = () => stopped.abort()
   const clear = () => {
@@ -190,6 +189,7 @@ async function untilStopped(
   }
   const release = readsKeys ? readKeys({ open, clear, quit }) : undefined
   const stopWatching = isStartedByNpx(env) ? watchNpx(quit) : undefined
+  err.line(dim(`  Press ${readsKeys ? 'o to open the console, c to clear the terminal, q or ' : ''}Ctrl-C to stop`))
   const either = AbortSignal.any([signal, stopped.signal])
   if (!either.aborted) await once(either, 'abort')
   release?.()

@@ -18,19 +18,25 @@ export const isStartedByNpx = ({
  * @returns a function that stops watching
  */
 export function watchNpx(onEnd: () => void): () => void {
-  const isBehindShell = argumentsOf(process.ppid)[1] === '-c'
-  // npx starts the command through `sh -c`. Some shells, such as dash, stay between the two.
-  const parents = (): string => `${process.ppid} ${isBehindShell ? parentOf(process.ppid) : ''}`
-  const before = parents()
   const timer = setInterval(() => {
-    if (parents() !== before) onEnd()
+    if (parents() !== parentsAtStart) onEnd()
   }, INTERVAL_MS)
   return () => clearInterval(timer)
 }
 
-const argumentsOf = (pid: number): readonly string[] => readProcess(pid, 'cmdline').split('\0')
+function argumentsOf(pid: number): readonly string[] {
+  return readProcess(pid, 'cmdline').split('\0')
+}
 
-const parentOf = (pid: number): string | undefined => /^PPid:\s*(\d+)/m.exec(readProcess(pid, 'status'))?.[1]
+function parentOf(pid: number): string | undefined {
+  return /^PPid:\s*(\d+)/m.exec(readProcess(pid, 'status'))?.[1]
+}
+
+// npx starts the command through `sh -c`. Some shells, such as dash, stay between the two.
+const isBehindShell = argumentsOf(process.ppid)[1] === '-c'
+const parents = (): string => `${process.ppid} ${isBehindShell ? parentOf(process.ppid) : ''}`
+/** Read when the command starts: npx may end before the service listens. */
+const parentsAtStart = parents()
 
 /** Reads from the proc file system of Linux. On macOS, `sh` is replaced by the command, so the parent is npx itself. */
 function readProcess(pid: number, name: string): string {
