@@ -210,17 +210,16 @@ const MAX_PAUSE_MS = 30_000
 export class ClientWatch {
   readonly #world: World
   #pausedUntil = 0
-  /** When the probe after the last 429 was sent: 0 if none is in flight; `undefined` after any other response. */
-  #probe: number | undefined
-  readonly #attemptMs: number
+  /** Whether the last response was a 429. */
+  #isLimited = false
+  /** The last request that was sent since then. */
+  #probe: { hasEnded: boolean } | undefined
   /** When the source was asked for each token: 1 for the first. */
   readonly #asked = new Map<string, number>()
   #newest = { asked: 0, since: 0 }
 
-  /** @param attemptMs - the time limit of the client's attempts. Then a probe ends, even without a response */
-  constructor(world: World, attemptMs: number) {
+  constructor(world: World) {
     this.#world = world
-    this.#attemptMs = attemptMs
   }
 
   /** Records a token of the source. @param asked - the number of the call of the source */
@@ -236,26 +235,28 @@ export class ClientWatch {
       now >= this.#pausedUntil,
       () => `a request is sent ${this.#pausedUntil - now} ms before the end of a pause`,
     )
-    const isProbing = this.#probe !== undefined && this.#probe > 0 && now < this.#probe + this.#attemptMs
-    world.require(!isProbing, () => 'a request is sent while the probe after a 429 is under way')
-    const isProbe = this.#probe !== undefined
-    if (isProbe) this.#probe = now
+    const before = this.#probe
+    if (this.#isLimited && before?.hasEnded === false) {
+      // Its time limit may end at this very moment.
+      const message = (): string => 'a request is sent while the probe after a 429 is under way'
+      world.after(1, () => world.require(before.hasEnded, message))
+    }
+    const request = { hasEnded: false }
+    if (this.#isLimited) this.#probe = request
     const asked = this.#asked.get(token) ?? 0
     if (asked > this.#newest.asked) this.#newest = { asked, since: now }
     const isOld = asked < this.#newest.asked && now > this.#newest.since + MAX_CALL_MS
     world.require(!isOld, () => 'a request is sent with an old token, long after a newer one was used')
-    let hasEnded = false
     return (status, retryAfter) => {
-      if (hasEnded) return
-      hasEnded = true
-      if (isProbe && this.#probe === now) this.#probe = 0
+      if (request.hasEnded) return
+      request.hasEnded = true
       if (status === undefined) return
-      if (status !== 429) {
+      this.#isLimited = status === 429
+      if (!this.#isLimited) {
         this.#probe = undefined
         this.#pausedUntil = 0
         return
       }
-      this.#probe ??= 0
       // A date has whole seconds.
       const ms = /^\d+$/.test(retryAfter ?? '')
         ? Number(retryAfter) * 1000

@@ -101,7 +101,7 @@ export class Scene {
   client(owner: Process, account = ACCOUNT): CampaignClient {
     const { random } = this.world
     const timeoutMs = random.chance(0.5) ? random.duration(500, 30_000) : 10_000
-    const watch = new ClientWatch(this.world, timeoutMs)
+    const watch = new ClientWatch(this.world)
     let asked = 0
     const source = async () => {
       const number = ++asked
