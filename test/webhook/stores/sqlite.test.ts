@@ -693,11 +693,12 @@ describe('a database of another package', () => {
 
   test('that is locked at its first use is asked again, without blocking the event loop', async () => {
     const path = folder.file()
-    const [own, other] = [new DatabaseSync(path, { timeout: 60_000 }), openNode(path)]
+    const [own, other] = [openNode(path), openNode(path)]
     onTestFinished(() => {
       own.close()
       other.close()
     })
+    own.exec('PRAGMA busy_timeout = 60000')
     other.exec(`${sqliteSchema()} BEGIN EXCLUSIVE`)
     const claim = sqliteStore(own).claim('key', 1000)
     await new Promise((resolve) => setImmediate(resolve))
