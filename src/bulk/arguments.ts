@@ -1,7 +1,6 @@
-import { invalidRequestError } from '../errors/invalid-request-error.ts'
+import { invalidRequestError, optional, wholeNumber, within } from '../errors/option-checks.ts'
+import { MAX_PATIENCE_MS } from '../shared/award.ts'
 import type { Issue } from '../shared/issue.ts'
-import { optional, wholeNumber, within } from '../shared/option-checks.ts'
-import { MAX_PATIENCE_MS } from '../shared/patience.ts'
 import { hasMethod, typeName } from '../shared/type-checks.ts'
 
 export const DEFAULT_CONCURRENCY = 8

@@ -2,11 +2,9 @@ import { setMaxListeners } from 'node:events'
 import type { CampaignClient } from '../client.ts'
 import type { GetUserProgressRequest, UserProgress } from '../endpoints/get-user-progress.ts'
 import { type CampaignError, UnexpectedResponseError } from '../errors/client-errors.ts'
-import { readOptions } from '../errors/read-options.ts'
-import { onAbort } from '../shared/abort.ts'
+import { mustBeFunction, mustBeSignal, type OptionRules, optional, readOptions } from '../errors/option-checks.ts'
 import { clientInternals, PACED_OPTIONS } from '../shared/client-internals.ts'
-import { mustBeFunction, mustBeSignal, type OptionRules, optional } from '../shared/option-checks.ts'
-import { nextTurn } from '../shared/timers.ts'
+import { nextTurn, onAbort } from '../shared/timers.ts'
 import { isRecord } from '../shared/type-checks.ts'
 import {
   DEFAULT_CONCURRENCY,

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import * as z from 'zod/mini'
 import { rewardWalletRequest } from '../endpoints/reward-wallet.ts'
-import { invalidRequestError } from '../errors/invalid-request-error.ts'
+import { invalidRequestError } from '../errors/option-checks.ts'
 import { identifier } from '../schemas/fields.ts'
 import { validate } from '../schemas/validate.ts'
-import { comparableAddress } from '../shared/wallet-address.ts'
+import { comparableAddress } from '../shared/award.ts'
 
 /** The parts from which {@link rewardId} derives an id. */
 export interface RewardIdParts {

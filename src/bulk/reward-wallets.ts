@@ -1,9 +1,15 @@
 import { ConfigurationError } from '../errors/client-errors.ts'
-import { readOptions } from '../errors/read-options.ts'
+import {
+  mustBeBoolean,
+  mustBeFunction,
+  mustBeSignal,
+  type OptionRules,
+  optional,
+  readOptions,
+} from '../errors/option-checks.ts'
 import type { AwardReport } from '../schemas/award-report.ts'
 import { type ClientTarget, clientInternals } from '../shared/client-internals.ts'
 import { LEDGER } from '../shared/ledger-key.ts'
-import { mustBeBoolean, mustBeFunction, mustBeSignal, type OptionRules, optional } from '../shared/option-checks.ts'
 import { issuesOfClient, issuesOfList, mustBeConcurrency, mustBePatience, requireArguments } from './arguments.ts'
 import { type LedgerSession, mustBeLedger } from './ledger/ledger.ts'
 import { RunReport } from './report.ts'

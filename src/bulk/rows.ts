@@ -1,13 +1,12 @@
 import * as z from 'zod/mini'
 import { type RewardWalletRequest, rewardWalletRequest } from '../endpoints/reward-wallet.ts'
-import { invalidRequestError } from '../errors/invalid-request-error.ts'
+import { invalidRequestError } from '../errors/option-checks.ts'
 import { copyOfFields, validate } from '../schemas/validate.ts'
-import { onAbort } from '../shared/abort.ts'
+import { isSameAward } from '../shared/award.ts'
 import type { ClientInternals } from '../shared/client-internals.ts'
 import type { Issue } from '../shared/issue.ts'
-import { isSameAward } from '../shared/same-award.ts'
 import { toJsonLine } from '../shared/text.ts'
-import { nextTurn } from '../shared/timers.ts'
+import { nextTurn, onAbort } from '../shared/timers.ts'
 import { isRecord, typeName } from '../shared/type-checks.ts'
 
 /** One award of a list: the argument of `rewardWallet`, with an `xp` above 0. */

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { awardKey } from '../shared/same-award.ts'
+import { awardKey } from '../shared/award.ts'
 import type { AwardRow } from './rows.ts'
 
 /** Four words of the hash of the id, then two words of the hash of the other fields. */

@@ -7,10 +7,10 @@ import {
   type InvalidRequestError,
   RateLimitError,
 } from '../errors/client-errors.ts'
+import { mustBeFunction, type OptionRules, optional } from '../errors/option-checks.ts'
 import type { AwardFailure, Verdict } from '../schemas/award-report.ts'
-import { mustBeFunction, type OptionRules, optional } from '../shared/option-checks.ts'
+import { isFinal, USED_BEFORE } from '../shared/award.ts'
 import { isError, isRecord, typeName } from '../shared/type-checks.ts'
-import { isFinal, USED_BEFORE } from '../shared/verdicts.ts'
 import { type CallOutcome, DONE, outcomeOf } from './call-outcome.ts'
 import { type AwardResult, EVIDENCE_FAILED, type FinalResult, type RetryableVerdicts } from './ledger/award-state.ts'
 import type { Attempt, AwardSession } from './ledger/ledger.ts'

@@ -1,6 +1,5 @@
 import { ConfigurationError } from '../errors/client-errors.ts'
-import { hasClaim, shownClaim, textOfClaim } from '../shared/claims.ts'
-import type { Account } from '../shared/client-internals.ts'
+import { type Account, hasClaim, shownClaim, textOfClaim } from '../shared/client-internals.ts'
 import { identityOf } from '../shared/jwt.ts'
 import { Failure } from './failure.ts'
 

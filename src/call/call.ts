@@ -2,10 +2,9 @@ import { type AnyEndpoint, type DataOf, endpoints, type OperationName, type Requ
 import type { CampaignError, WriteOutcome } from '../errors/client-errors.ts'
 import type { CallOptions, ClientHooks, EndEvent, RequestEvent } from '../options.ts'
 import type { ClientSettings } from '../settings/client-settings.ts'
-import { asError, reasonOf, timeoutReason } from '../shared/abort.ts'
 import { callSafely } from '../shared/call-safely.ts'
 import { type Account, accountOf, isPaced } from '../shared/client-internals.ts'
-import { sleep, TIMED_OUT, withTimeout } from '../shared/timers.ts'
+import { asError, reasonOf, sleep, TIMED_OUT, timeoutReason, withTimeout } from '../shared/timers.ts'
 import { typeName } from '../shared/type-checks.ts'
 import {
   isTransportResponse,

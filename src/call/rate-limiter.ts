@@ -1,6 +1,5 @@
 import type { RequestLimits } from '../options.ts'
-import { reasonOf } from '../shared/abort.ts'
-import { TIMED_OUT, withTimeout } from '../shared/timers.ts'
+import { reasonOf, TIMED_OUT, withTimeout } from '../shared/timers.ts'
 import { MAX_PAUSE_MS } from './retry.ts'
 
 /** Timers fire late. A start that is late by at most this much does not delay the next start. */

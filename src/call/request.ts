@@ -1,12 +1,17 @@
 import type { AnyEndpoint, OperationName } from '../endpoints/index.ts'
 import { ConfigurationError, type Issue } from '../errors/client-errors.ts'
-import { invalidRequestError } from '../errors/invalid-request-error.ts'
+import {
+  copyOfOptions,
+  invalidRequestError,
+  isSignal,
+  type OptionIssue,
+  optionIssues,
+} from '../errors/option-checks.ts'
 import type { CallOptions, WriteGuard } from '../options.ts'
 import { copyOfFields, validate } from '../schemas/validate.ts'
 import { type ClientSettings, lowerCaseNames } from '../settings/client-settings.ts'
 import { CALL } from '../settings/option-rules.ts'
 import { warnOfShortSecret } from '../settings/secrets.ts'
-import { copyOfOptions, isSignal, type OptionIssue, optionIssues } from '../shared/option-checks.ts'
 import { isRecord } from '../shared/type-checks.ts'
 
 /** The settings and the request of a call. The token is added to each attempt. */

@@ -15,7 +15,7 @@ import {
 import { createConsole, prepareSeed } from '../console/server/index.ts'
 import { endpoints } from '../endpoints/index.ts'
 import { DELIVERY_DELAYS_MS } from '../shared/delivery-schedule.ts'
-import { isLoopback } from '../shared/hosts-and-ports.ts'
+import { isLoopback } from '../shared/http.ts'
 import type { Context } from './command.ts'
 import { hasKeys, readKeys } from './dev-keys.ts'
 import { webhookSecretOf } from './environment.ts'

@@ -1,7 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { MAX_PATIENCE_MS, WALLET_ADDRESS } from '../shared/award.ts'
 import { MAX_DIGITS } from '../shared/decimals.ts'
-import { MAX_PATIENCE_MS } from '../shared/patience.ts'
-import { WALLET_ADDRESS } from '../shared/wallet-address.ts'
 
 /** Digits with an optional point. Thousands separators and exponents are ambiguous, so they do not match. */
 const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/

@@ -1,6 +1,6 @@
 import type { Verdict } from 'campaign-client/bulk'
 import { InvalidArgumentError } from 'commander'
-import { VERDICTS } from '../shared/verdicts.ts'
+import { VERDICTS } from '../shared/award.ts'
 import type { Command, Context } from './command.ts'
 import { RepeatableOption, text, walletAddress } from './flags.ts'
 import type { LedgerFlags } from './ledger.ts'

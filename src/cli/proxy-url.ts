@@ -1,5 +1,5 @@
 import { getProxyForUrl } from 'proxy-from-env'
-import { isLoopback } from '../shared/hosts-and-ports.ts'
+import { isLoopback } from '../shared/http.ts'
 
 /** A proxy, and the variable that names it. */
 export interface Proxy {

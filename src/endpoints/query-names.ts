@@ -1,4 +1,4 @@
-import { dictionary, nested, type OptionRule, optional, withCopy } from '../shared/option-checks.ts'
+import { dictionary, nested, type OptionRule, optional, withCopy } from '../errors/option-checks.ts'
 import { isWellFormed } from '../shared/text.ts'
 import { type AnyEndpoint, endpoints, type OpenQueryOperation, type OperationName, type RequestOf } from './index.ts'
 

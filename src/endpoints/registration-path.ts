@@ -1,4 +1,4 @@
-import type { OptionRule } from '../shared/option-checks.ts'
+import type { OptionRule } from '../errors/option-checks.ts'
 import { type AnyEndpoint, endpoints } from './index.ts'
 
 const catalogue: readonly AnyEndpoint[] = Object.values(endpoints)

@@ -1,6 +1,6 @@
+import { type OptionIssue, type OptionRule, withCopy } from '../errors/option-checks.ts'
 import type { CampaignClientOptions } from '../options.ts'
-import { isForbiddenPort, isLoopback } from '../shared/hosts-and-ports.ts'
-import { type OptionIssue, type OptionRule, withCopy } from '../shared/option-checks.ts'
+import { isForbiddenPort, isLoopback } from '../shared/http.ts'
 
 const baseUrlProblems: OptionRule = (value) => {
   const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined

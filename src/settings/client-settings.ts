@@ -1,6 +1,6 @@
 import { readQueryNames } from '../endpoints/query-names.ts'
 import { readRegistrationPath } from '../endpoints/registration-path.ts'
-import { refuseOptions } from '../errors/read-options.ts'
+import { copyOfOptions, optionIssues, refuseOptions } from '../errors/option-checks.ts'
 import type {
   AccessTokenSource,
   CampaignClientOptions,
@@ -10,7 +10,6 @@ import type {
   RetryDelay,
   WriteGuard,
 } from '../options.ts'
-import { copyOfOptions, optionIssues } from '../shared/option-checks.ts'
 import { isRecord } from '../shared/type-checks.ts'
 import { baseUrlIssues } from './base-url.ts'
 import { CLIENT, DERIVED } from './option-rules.ts'

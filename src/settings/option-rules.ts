@@ -1,13 +1,5 @@
 import { mustBeQueryNames } from '../endpoints/query-names.ts'
 import { mustBeRegistrationPath } from '../endpoints/registration-path.ts'
-import type {
-  CallOptions,
-  CampaignClientOptions,
-  ClientHooks,
-  DerivedClientOptions,
-  RequestLimits,
-  WriteGuard,
-} from '../options.ts'
 import {
   dictionary,
   milliseconds,
@@ -24,7 +16,15 @@ import {
   wholeNumber,
   withCopy,
   within,
-} from '../shared/option-checks.ts'
+} from '../errors/option-checks.ts'
+import type {
+  CallOptions,
+  CampaignClientOptions,
+  ClientHooks,
+  DerivedClientOptions,
+  RequestLimits,
+  WriteGuard,
+} from '../options.ts'
 import { isWellFormed } from '../shared/text.ts'
 import { isRecord } from '../shared/type-checks.ts'
 import { mustBeBaseUrl } from './base-url.ts'

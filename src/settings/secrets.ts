@@ -1,5 +1,5 @@
 import type { CampaignClientOptions } from '../options.ts'
-import { isLoopback } from '../shared/hosts-and-ports.ts'
+import { isLoopback } from '../shared/http.ts'
 import { warnOnce } from '../shared/warn-once.ts'
 
 /** The characters that a header allows in a token. */

@@ -1,3 +1,5 @@
+import { toJsonLine } from './text.ts'
+
 /** Returns a property of a value, which may not be an object. */
 const read = (value: unknown, key: symbol): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
@@ -60,3 +62,25 @@ export interface ClientInternals {
 /** Returns the internals of a client of this package; `undefined` for any other value. */
 export const clientInternals = (value: unknown): ClientInternals | undefined =>
   read(value, CLIENT_INTERNALS) as ClientInternals | undefined
+
+/** Stands for an issuer or a subject that a token does not have. */
+const NONE = 'none'
+
+/** Returns the text by which issuers or subjects are compared. A blank claim counts as absent. */
+export const textOfClaim = (claim: string | null): string => (claim === null || claim.trim() === '' ? NONE : claim)
+
+/** Whether a token has an issuer or a subject. */
+export const hasClaim = (claim: string | null): claim is string => textOfClaim(claim) !== NONE
+
+/** Formats an issuer or a subject for a message. */
+export const shownClaim = (claim: string | null): string => (hasClaim(claim) ? toJsonLine(claim) : NONE)
+
+const TARGET_PARTS = [
+  ['address', 'base URL'],
+  ['issuer', "token issuer ('iss')"],
+  ['subject', "token subject ('sub')"],
+] as const
+
+/** Returns the parts in which two targets differ, each with its name for messages. */
+export const differentParts = (one: ClientTarget, other: ClientTarget) =>
+  TARGET_PARTS.filter(([part]) => textOfClaim(one[part]) !== textOfClaim(other[part]))

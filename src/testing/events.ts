@@ -1,6 +1,5 @@
-import { refuseOptions } from '../errors/read-options.ts'
+import { issuesAt, mustBeFunction, refuseOptions } from '../errors/option-checks.ts'
 import { callSafely } from '../shared/call-safely.ts'
-import { issuesAt, mustBeFunction } from '../shared/option-checks.ts'
 import type { ServiceClock } from './clock/service-clock.ts'
 import type { FaultChange, FaultRecord } from './faults/fault-options.ts'
 import type { RequestRecord } from './http/request-log.ts'

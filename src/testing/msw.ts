@@ -5,8 +5,7 @@
  */
 import type { HttpHandler } from 'msw'
 import * as msw from 'msw'
-import { readOptions } from '../errors/read-options.ts'
-import type { OptionRule, OptionRules } from '../shared/option-checks.ts'
+import { type OptionRule, type OptionRules, readOptions } from '../errors/option-checks.ts'
 import type { CampaignService } from './campaign-service.ts'
 
 // Not imported by name: old versions lack the exports, and the runtime's error would not name the version that is needed.

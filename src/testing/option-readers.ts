@@ -1,8 +1,5 @@
 import * as z from 'zod/mini'
 import { type $ZodError, type $ZodType, safeParse } from 'zod/v4/core'
-import { readOptions, refuseOptions } from '../errors/read-options.ts'
-import { identifier } from '../schemas/fields.ts'
-import { toIssue } from '../schemas/validate.ts'
 import {
   NOT_AN_OPTION,
   notAnOption,
@@ -12,7 +9,11 @@ import {
   oneOf,
   optional,
   optionIssues,
-} from '../shared/option-checks.ts'
+  readOptions,
+  refuseOptions,
+} from '../errors/option-checks.ts'
+import { identifier } from '../schemas/fields.ts'
+import { toIssue } from '../schemas/validate.ts'
 import { isRecord } from '../shared/type-checks.ts'
 
 /** A schema for every field of a type. The compiler reports a field without a schema. */

@@ -1,6 +1,5 @@
 import { mustBeQueryNames, type QueryNames } from '../endpoints/query-names.ts'
 import { mustBeRegistrationPath } from '../endpoints/registration-path.ts'
-import { refuseOptions } from '../errors/read-options.ts'
 import {
   copyOfOptions,
   milliseconds,
@@ -11,7 +10,8 @@ import {
   optional,
   optionIssues,
   positive,
-} from '../shared/option-checks.ts'
+  refuseOptions,
+} from '../errors/option-checks.ts'
 import { copyJson, isWellFormed } from '../shared/text.ts'
 import { isRecord, typeName } from '../shared/type-checks.ts'
 import { mustBeClock, type ServiceClock } from './clock/service-clock.ts'

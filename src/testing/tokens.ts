@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
+import type { OptionIssue } from '../errors/option-checks.ts'
 import { identifier } from '../schemas/fields.ts'
-import type { OptionIssue } from '../shared/option-checks.ts'
 import { isRecord, typeName } from '../shared/type-checks.ts'
 import { HttpError } from './http/responses.ts'
 import { parseBySchema, strictFields } from './option-readers.ts'

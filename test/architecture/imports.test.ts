@@ -10,7 +10,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   settings: 'options endpoints errors shared',
   options: 'endpoints errors transports',
   transports: 'options errors shared ky',
-  endpoints: 'schemas shared zod',
+  endpoints: 'errors schemas shared zod',
   errors: 'schemas shared',
   bulk: 'client endpoints errors postgres schemas shared sqlite zod',
   'progress-changes': 'endpoints errors schemas shared',

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { CampaignClient, type CampaignClientOptions, CampaignError } from 'campaign-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { onAbort } from '../../src/shared/abort.ts'
+import { onAbort } from '../../src/shared/timers.ts'
 import { type Operation, operation, operations } from '../contract/operations.ts'
 import { immediateRejection, rejection, settle } from './fake-time.ts'
 import { httpServer, type LoopbackServer, silence } from './loopback-server.ts'

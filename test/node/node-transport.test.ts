@@ -8,7 +8,7 @@ import { CampaignClient, type Cancellation, ConfigurationError, TimeoutError, ty
 import { type NodeTransportOptions, nodeTransport } from 'campaign-client/node'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { version } from '../../package.json'
-import { cancellationOf } from '../../src/shared/abort.ts'
+import { cancellationOf } from '../../src/shared/timers.ts'
 import type { TransportRequest } from '../../src/transports/transport.ts'
 import { type RawRequest, type RawServer, rawServer, responseBytes } from './raw-server.ts'
 

@@ -7,8 +7,7 @@ import { redisStore } from 'campaign-client/webhook/redis'
 import { Pool } from 'pg'
 import { createClient } from 'redis'
 import { describe, expect, it } from 'vitest'
-import { readOptions } from '../../src/errors/read-options.ts'
-import { mustBeText } from '../../src/shared/option-checks.ts'
+import { mustBeText, readOptions } from '../../src/errors/option-checks.ts'
 import { wordsOf } from './words-of.ts'
 
 type Maker = (options: object) => unknown

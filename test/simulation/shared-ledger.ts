@@ -7,11 +7,10 @@ import {
   resultOf,
 } from '../../src/bulk/ledger/award-state.ts'
 import { type Attempt, type LedgerSession, requireTarget } from '../../src/bulk/ledger/ledger.ts'
+import { isSameAward, isUnknown } from '../../src/shared/award.ts'
 import type { ClientTarget } from '../../src/shared/client-internals.ts'
 import { LEDGER } from '../../src/shared/ledger-key.ts'
-import { isSameAward } from '../../src/shared/same-award.ts'
 import { startTimer } from '../../src/shared/timers.ts'
-import { isUnknown } from '../../src/shared/verdicts.ts'
 
 /** What the database knows of an award. */
 export interface StoredAward {

@@ -1,5 +1,5 @@
 import type { AwardFailure, FinalVerdict, Verdict } from '../../schemas/award-report.ts'
-import { isRetryableRejection, isUnknown } from '../../shared/verdicts.ts'
+import { isRetryableRejection, isUnknown } from '../../shared/award.ts'
 
 /**
  * The rule for what an attempt does to the state of its award. `fileLedger` applies these functions. `postgresLedger` says the

@@ -2,17 +2,22 @@ import { chmodSync, closeSync, openSync, readSync, type Stats, statSync } from '
 import { constants } from 'node:os'
 import { basename, resolve } from 'node:path'
 import { CampaignError, ConfigurationError } from '../../errors/client-errors.ts'
-import { readOptions, refuseOptions } from '../../errors/read-options.ts'
+import {
+  issuesAt,
+  type OptionRule,
+  type OptionRules,
+  optional,
+  readOptions,
+  refuseOptions,
+} from '../../errors/option-checks.ts'
 import type { AwardFailure, FinalVerdict, Verdict } from '../../schemas/award-report.ts'
+import { FINAL_VERDICTS, isSameAward } from '../../shared/award.ts'
 import type { ClientTarget } from '../../shared/client-internals.ts'
 import { LEDGER, LEDGER_CHANGED } from '../../shared/ledger-key.ts'
 import { withParts } from '../../shared/message-parts.ts'
-import { issuesAt, type OptionRule, type OptionRules, optional } from '../../shared/option-checks.ts'
-import { isSameAward } from '../../shared/same-award.ts'
 import { toJsonLine, toVisible, tryParseJson } from '../../shared/text.ts'
 import { nextTurn, sleep, startTimer } from '../../shared/timers.ts'
 import { isRecord, typeName } from '../../shared/type-checks.ts'
-import { FINAL_VERDICTS } from '../../shared/verdicts.ts'
 import { openSqlite, type SqliteDatabase, sqliteProblem } from '../../sqlite/sqlite.ts'
 import type { AwardRow } from '../rows.ts'
 import {

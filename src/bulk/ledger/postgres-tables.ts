@@ -1,6 +1,5 @@
-import { refuseOptions } from '../../errors/read-options.ts'
+import { issuesAt, refuseOptions } from '../../errors/option-checks.ts'
 import { createTables, mustBeTable, quotedTable } from '../../postgres/table.ts'
-import { issuesAt } from '../../shared/option-checks.ts'
 import { EVIDENCE_FAILED } from './award-state.ts'
 
 export const DEFAULT_TABLE = 'campaign_awards'

@@ -1,7 +1,7 @@
 import { ApiError, type CampaignClient } from 'campaign-client'
 import type { AwardRow, Verdict } from 'campaign-client/bulk'
 import { outcomeOf, statusOf } from '../../bulk/call-outcome.ts'
-import { walletKey } from '../../shared/same-award.ts'
+import { walletKey } from '../../shared/award.ts'
 import { withoutReference } from '../failure.ts'
 import type { AwardList } from './list.ts'
 

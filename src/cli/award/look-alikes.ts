@@ -1,5 +1,5 @@
 import { rewardId } from 'campaign-client/bulk'
-import { comparableAddress } from '../../shared/wallet-address.ts'
+import { comparableAddress } from '../../shared/award.ts'
 import { HIDDEN, hiddenCharacter, visibleText, withoutHidden } from './hidden-characters.ts'
 import type { Columns } from './read-csv.ts'
 import type { ListProblem, ListRecord, ListRow } from './read-row.ts'

@@ -1,9 +1,16 @@
 import { existsSync } from 'node:fs'
 import { type LedgerEntry, readLedger, type Verdict } from 'campaign-client/bulk'
+import {
+  comparableAddress,
+  isFinal,
+  isRetryableRejection,
+  isSameAward,
+  isUnknown,
+  isUsedBefore,
+  VERDICTS,
+  walletKey,
+} from '../../shared/award.ts'
 import { addDecimals } from '../../shared/decimals.ts'
-import { isSameAward, walletKey } from '../../shared/same-award.ts'
-import { isFinal, isRetryableRejection, isUnknown, isUsedBefore, VERDICTS } from '../../shared/verdicts.ts'
-import { comparableAddress } from '../../shared/wallet-address.ts'
 import { bold, dim, type Part, yellow } from '../output.ts'
 import { hasWrongChecksum } from './address-checksum.ts'
 import type { Asked } from './ask-service.ts'

@@ -1,5 +1,5 @@
 import type { ConfirmFromProgressOptions } from 'campaign-client/bulk'
-import { WALLET_PLATFORM } from '../../shared/wallet-address.ts'
+import { WALLET_PLATFORM } from '../../shared/award.ts'
 import type { Profile } from '../check/profile.ts'
 
 /** How the service lists awards in the progress of a wallet. The API description does not show it. */

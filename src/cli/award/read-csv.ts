@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { CsvError, parse } from 'csv-parse/sync'
-import { WALLET_ADDRESS } from '../../shared/wallet-address.ts'
+import { WALLET_ADDRESS } from '../../shared/award.ts'
 import { type CommandFailure, usageFailure } from '../failure.ts'
 import { COLUMNS, type Column, type ColumnNames } from './columns.ts'
 

@@ -1,6 +1,6 @@
 import { type AwardRow, rewardId } from 'campaign-client/bulk'
+import { WALLET_ADDRESS } from '../../shared/award.ts'
 import { MAX_DIGITS } from '../../shared/decimals.ts'
-import { WALLET_ADDRESS } from '../../shared/wallet-address.ts'
 import { hasTooManyDigits } from '../flags.ts'
 import type { Column, ColumnNames } from './columns.ts'
 import { hiddenCharacter, visibleText } from './hidden-characters.ts'

@@ -1,6 +1,6 @@
 import type { LedgerEntry } from 'campaign-client/bulk'
 import { stringify } from 'csv-stringify/sync'
-import { isSameAward } from '../../shared/same-award.ts'
+import { isSameAward } from '../../shared/award.ts'
 import { withoutReference } from '../failure.ts'
 import type { AwardList } from './list.ts'
 import { hasTooManyCells } from './read-csv.ts'

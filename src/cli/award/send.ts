@@ -8,11 +8,11 @@ import {
   type FileLedger,
   rewardWallets,
 } from 'campaign-client/bulk'
+import { VERDICTS } from '../../shared/award.ts'
 import { CLIENT_INTERNALS, clientInternals } from '../../shared/client-internals.ts'
 import { LEDGER, LEDGER_CHANGED } from '../../shared/ledger-key.ts'
 import { type MessageParts, partsOf } from '../../shared/message-parts.ts'
 import { shellWord, toJsonLine } from '../../shared/text.ts'
-import { VERDICTS } from '../../shared/verdicts.ts'
 import { readProfile, targetOf } from '../check/profile.ts'
 import type { Context } from '../command.ts'
 import { baseUrlOf, currentTokenOf, normalBaseUrlOf } from '../environment.ts'

@@ -1,7 +1,7 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest, type RequestOptions } from 'node:https'
+import { USER_AGENT } from '../../shared/http.ts'
 import { adviceOnConnection, type ConnectionError } from '../../shared/receiver-advice.ts'
-import { USER_AGENT } from '../../shared/user-agent.ts'
 import { proxyAgentFor } from '../proxy.ts'
 
 interface PostOptions {

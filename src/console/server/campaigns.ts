@@ -1,6 +1,6 @@
 import type { CampaignSeed, CampaignService, ChallengeSeed, EntrySnapshot } from 'campaign-client/testing'
+import { comparableAddress } from '../../shared/award.ts'
 import { rankOf } from '../../shared/rank.ts'
-import { comparableAddress } from '../../shared/wallet-address.ts'
 import type { CampaignView, ItemView, UserList, UserRow } from '../protocol.ts'
 import { shorten } from './request-view.ts'
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { isLoopback } from '../../shared/hosts-and-ports.ts'
+import { isLoopback } from '../../shared/http.ts'
 
 /**
  * Refuses requests that web pages of other sites make with this user's browser. `Origin` and `Sec-Fetch-Site` reveal

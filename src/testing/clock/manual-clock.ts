@@ -1,12 +1,13 @@
-import { readOptions, refuseOptions } from '../../errors/read-options.ts'
 import {
   issuesAt,
   mustBeBoolean,
   nonNegativeMilliseconds,
   type OptionRules,
   optional,
+  readOptions,
+  refuseOptions,
   within,
-} from '../../shared/option-checks.ts'
+} from '../../errors/option-checks.ts'
 import { keepProcessAlive, MAX_TIMER_MS, withTimeout } from '../../shared/timers.ts'
 import type { ServiceClock } from './service-clock.ts'
 

@@ -1,4 +1,4 @@
-import { mustHaveMethods, type OptionRule } from '../../shared/option-checks.ts'
+import { mustHaveMethods, type OptionRule } from '../../errors/option-checks.ts'
 import { isError } from '../../shared/type-checks.ts'
 
 /**

@@ -10,7 +10,7 @@ import {
   optional,
   wholeNumber,
   withCopy,
-} from '../../shared/option-checks.ts'
+} from '../../errors/option-checks.ts'
 import { typeName } from '../../shared/type-checks.ts'
 import { mustBeIdentifier, type RulesByKind } from '../option-readers.ts'
 

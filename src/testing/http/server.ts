@@ -1,16 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { readOptions } from '../../errors/read-options.ts'
-import { readBytes } from '../../shared/byte-chunks.ts'
-import { isForbiddenPort } from '../../shared/hosts-and-ports.ts'
 import {
   mustBeFunction,
   mustBeText,
   type OptionRule,
   type OptionRules,
   optional,
+  readOptions,
   wholeNumber,
-} from '../../shared/option-checks.ts'
+} from '../../errors/option-checks.ts'
+import { readBytes } from '../../shared/byte-chunks.ts'
+import { isForbiddenPort } from '../../shared/http.ts'
 import { abortableDelay, type ServiceClock } from '../clock/service-clock.ts'
 import { type Outcome, transmit } from '../faults/request-faults.ts'
 import { MAX_BODY_BYTES } from './handle-request.ts'

@@ -1,5 +1,4 @@
-import { readOptions } from '../../errors/read-options.ts'
-import { mustBeBoolean, type OptionRules, optional } from '../../shared/option-checks.ts'
+import { mustBeBoolean, type OptionRules, optional, readOptions } from '../../errors/option-checks.ts'
 import { copyJson } from '../../shared/text.ts'
 import type { Campaign, Entry } from '../state/campaign.ts'
 import type { Webhook } from '../webhooks/webhook-registry.ts'

@@ -1,6 +1,6 @@
 import type { ConfigurationError } from '../../errors/client-errors.ts'
-import { configurationError } from '../../errors/read-options.ts'
-import { WALLET_PLATFORM } from '../../shared/wallet-address.ts'
+import { configurationError } from '../../errors/option-checks.ts'
+import { WALLET_PLATFORM } from '../../shared/award.ts'
 import type { Campaign, Entry } from '../state/campaign.ts'
 import { IdGenerator } from '../state/id-generator.ts'
 import { ServiceState } from '../state/service-state.ts'

@@ -1,6 +1,5 @@
 import type { ConfigurationError } from '../../errors/client-errors.ts'
-import { configurationError, readOptions } from '../../errors/read-options.ts'
-import type { OptionRules } from '../../shared/option-checks.ts'
+import { configurationError, type OptionRules, readOptions } from '../../errors/option-checks.ts'
 import { mustBeIdentifier } from '../option-readers.ts'
 import { type Challenge, type Entry, earnedXp, finiteXp, type Quest, requiredTasks, type Task } from './campaign.ts'
 import {

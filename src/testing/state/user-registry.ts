@@ -1,5 +1,5 @@
 import type { LinkedProfile } from '../../endpoints/get-user-profiles.ts'
-import { comparableAddress, WALLET_ADDRESS } from '../../shared/wallet-address.ts'
+import { comparableAddress, WALLET_ADDRESS } from '../../shared/award.ts'
 
 /** A user, in all campaigns. */
 export interface User {

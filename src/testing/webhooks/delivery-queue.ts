@@ -1,5 +1,5 @@
 import type { ConfigurationError } from '../../errors/client-errors.ts'
-import { configurationError } from '../../errors/read-options.ts'
+import { configurationError } from '../../errors/option-checks.ts'
 import { DELIVERY_DELAYS_MS } from '../../shared/delivery-schedule.ts'
 import { keepProcessAlive } from '../../shared/timers.ts'
 import type { EventListeners } from '../events.ts'

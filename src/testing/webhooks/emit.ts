@@ -1,13 +1,13 @@
 import type { ConfigurationError } from '../../errors/client-errors.ts'
-import { configurationError } from '../../errors/read-options.ts'
 import {
+  configurationError,
   mustBeFiniteNumber,
   mustBeJson,
   mustBeObject,
   type OptionRule,
   type OptionRules,
   optional,
-} from '../../shared/option-checks.ts'
+} from '../../errors/option-checks.ts'
 import { copyOfKind, mustBeIdentifier, type RulesByKind, readOptionsOfKind } from '../option-readers.ts'
 import { earnedXp } from '../state/campaign.ts'
 import { ENTRY_RULES, type EntryOptions, type ServiceState, unknownCampaign } from '../state/service-state.ts'

@@ -1,5 +1,4 @@
-import { configurationError, readOptions } from '../../errors/read-options.ts'
-import { type OptionRules, optional } from '../../shared/option-checks.ts'
+import { configurationError, type OptionRules, optional, readOptions } from '../../errors/option-checks.ts'
 import { mustBeIdentifier } from '../option-readers.ts'
 import type { ServiceContent } from '../seed/load-seed.ts'
 import { ENTRY_RULES } from '../state/service-state.ts'

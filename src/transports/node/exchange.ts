@@ -4,7 +4,7 @@ import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setImmediate } from 'node:timers'
 import { TLSSocket } from 'node:tls'
-import { USER_AGENT } from '../../shared/user-agent.ts'
+import { USER_AGENT } from '../../shared/http.ts'
 import {
   isRedirect,
   systemCodeOf,

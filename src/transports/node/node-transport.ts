@@ -1,6 +1,13 @@
 import type http from 'node:http'
-import { configurationError, readOptions, refuseOptions } from '../../errors/read-options.ts'
-import { milliseconds, type OptionRules, optional, wholeNumber } from '../../shared/option-checks.ts'
+import {
+  configurationError,
+  milliseconds,
+  type OptionRules,
+  optional,
+  readOptions,
+  refuseOptions,
+  wholeNumber,
+} from '../../errors/option-checks.ts'
 import { hasMethod, typeName } from '../../shared/type-checks.ts'
 import { TransportError } from '../transport.ts'
 import { type Agents, canServe, createAgents, resendsWrites, wrongAgent } from './agents.ts'

@@ -1,11 +1,11 @@
-import { readOptions } from '../../errors/read-options.ts'
 import {
   mustBeSignal,
   nonNegativeMilliseconds,
   type OptionRules,
   optional,
+  readOptions,
   within,
-} from '../../shared/option-checks.ts'
+} from '../../errors/option-checks.ts'
 import { type FastifyPlugin, fastifyAdapter } from './adapters/fastify.ts'
 import { type FetchHandler, fetchAdapter } from './adapters/fetch.ts'
 import { type LambdaHandler, lambdaAdapter } from './adapters/lambda.ts'

@@ -8,8 +8,8 @@
  * 4. `Receiver.replay` takes such a record: a claim that returns the bytes. From there on, a replay is like a delivery.
  */
 import { ConfigurationError } from '../../errors/client-errors.ts'
+import { mustHaveMethods } from '../../errors/option-checks.ts'
 import { DELIVERY_SPAN_MS } from '../../shared/delivery-schedule.ts'
-import { mustHaveMethods } from '../../shared/option-checks.ts'
 import { isError } from '../../shared/type-checks.ts'
 import { parseWebhookBody, type WebhookEvent } from '../event.ts'
 import type {

@@ -1,6 +1,3 @@
-import { refuseOptions } from '../../errors/read-options.ts'
-import { DELIVERY_SPAN_MS, LAST_DELIVERY_DELAY_MS, MAX_CLAIM_MS } from '../../shared/delivery-schedule.ts'
-import type { Issue } from '../../shared/issue.ts'
 import {
   copyOfOptions,
   issuesAt,
@@ -15,10 +12,13 @@ import {
   optional,
   optionIssues,
   positive,
+  refuseOptions,
   wholeNumber,
   withCopy,
   within,
-} from '../../shared/option-checks.ts'
+} from '../../errors/option-checks.ts'
+import { DELIVERY_SPAN_MS, LAST_DELIVERY_DELAY_MS, MAX_CLAIM_MS } from '../../shared/delivery-schedule.ts'
+import type { Issue } from '../../shared/issue.ts'
 import { isRecord, typeName } from '../../shared/type-checks.ts'
 import type { Finding } from '../diagnose.ts'
 import type { WebhookEvent } from '../event.ts'

@@ -1,7 +1,6 @@
 import { ConfigurationError } from '../../errors/client-errors.ts'
 import { LeaseError, WebhookShapeError } from '../../errors/webhook-errors.ts'
-import { onAbort, reasonOf } from '../../shared/abort.ts'
-import { withTimeout } from '../../shared/timers.ts'
+import { onAbort, reasonOf, withTimeout } from '../../shared/timers.ts'
 import {
   type ClaimedDelivery,
   claimDelivery,

@@ -1,7 +1,6 @@
 import { ConfigurationError } from '../../errors/client-errors.ts'
-import { refuseOptions } from '../../errors/read-options.ts'
+import { issuesAt, type OptionRule, positive, refuseOptions, wholeNumber } from '../../errors/option-checks.ts'
 import { MAX_CLAIM_MS } from '../../shared/delivery-schedule.ts'
-import { issuesAt, type OptionRule, positive, wholeNumber } from '../../shared/option-checks.ts'
 
 /**
  * The result of a claim.

@@ -1,5 +1,4 @@
-import { readOptions } from '../../errors/read-options.ts'
-import { mustBeFunction, type OptionRules, optional, wholeNumber } from '../../shared/option-checks.ts'
+import { mustBeFunction, type OptionRules, optional, readOptions, wholeNumber } from '../../errors/option-checks.ts'
 import {
   type ClaimResult,
   type DeliveryStore,

@@ -4,14 +4,20 @@
  * @module campaign-client/webhook/postgres
  */
 import { ConfigurationError } from '../../errors/client-errors.ts'
-import { readOptions, refuseOptions } from '../../errors/read-options.ts'
+import {
+  issuesAt,
+  milliseconds,
+  type OptionRules,
+  optional,
+  readOptions,
+  refuseOptions,
+} from '../../errors/option-checks.ts'
 import { mayBeExecuted, type Query, type Row, sqlStateOf } from '../../postgres/database.ts'
 import { mustBeDatabase, openDatabase } from '../../postgres/open-database.ts'
 import type { ClientOf, PgPool } from '../../postgres/pg.ts'
 import type { PostgresSql } from '../../postgres/postgres-js.ts'
 import { addColumns, createTables, hasColumn, mustBeTable, quotedTable } from '../../postgres/table.ts'
 import { MAX_CLAIM_MS } from '../../shared/delivery-schedule.ts'
-import { issuesAt, milliseconds, type OptionRules, optional } from '../../shared/option-checks.ts'
 import {
   type ClaimResult,
   COMMITTED_BY_APPLY,

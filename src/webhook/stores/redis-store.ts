@@ -4,9 +4,8 @@
  * @module campaign-client/webhook/redis
  */
 import { ConfigurationError } from '../../errors/client-errors.ts'
-import { readOptions } from '../../errors/read-options.ts'
+import { issuesAt, type OptionRule, type OptionRules, optional, readOptions } from '../../errors/option-checks.ts'
 import { MAX_CLAIM_MS } from '../../shared/delivery-schedule.ts'
-import { issuesAt, type OptionRule, type OptionRules, optional } from '../../shared/option-checks.ts'
 import { withTimeLimit } from '../../shared/timers.ts'
 import { hasMethod, typeName } from '../../shared/type-checks.ts'
 import {

@@ -4,9 +4,8 @@
  * @module campaign-client/webhook/sqlite
  */
 import { ConfigurationError } from '../../errors/client-errors.ts'
-import { readOptions, refuseOptions } from '../../errors/read-options.ts'
+import { issuesAt, type OptionRules, optional, readOptions, refuseOptions } from '../../errors/option-checks.ts'
 import { MAX_CLAIM_MS } from '../../shared/delivery-schedule.ts'
-import { issuesAt, type OptionRules, optional } from '../../shared/option-checks.ts'
 import { toVisible } from '../../shared/text.ts'
 import { sleep } from '../../shared/timers.ts'
 import { hasMethod, typeName } from '../../shared/type-checks.ts'

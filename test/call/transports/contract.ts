@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { type Transport, TransportError, type TransportRequest, type TransportResponse } from 'campaign-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { cancellationOf } from '../../../src/shared/abort.ts'
+import { cancellationOf } from '../../../src/shared/timers.ts'
 import {
   closedAddress,
   httpServer,

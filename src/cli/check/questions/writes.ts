@@ -1,7 +1,6 @@
 import { rewardId } from 'campaign-client/bulk'
-import { listedXp } from '../../../shared/find-award.ts'
+import { listedXp, WALLET_PLATFORM } from '../../../shared/award.ts'
 import { isRecord } from '../../../shared/type-checks.ts'
-import { WALLET_PLATFORM } from '../../../shared/wallet-address.ts'
 import { dataOf, isReply, type Outcome } from '../probe.ts'
 import type { Profile } from '../profile.ts'
 import {

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
+import { WALLET_ADDRESS } from '../../../shared/award.ts'
 import { toVisible } from '../../../shared/text.ts'
-import { WALLET_ADDRESS } from '../../../shared/wallet-address.ts'
 import { today } from '../live.ts'
 
 const MAX_SHOWN = 300

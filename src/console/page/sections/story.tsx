@@ -1,4 +1,4 @@
-import { comparableAddress } from '../../../shared/wallet-address.ts'
+import { comparableAddress } from '../../../shared/award.ts'
 import type { ProgressView, RequestRow, UserView } from '../../protocol.ts'
 import { deliveries, requests } from '../live.ts'
 import { Badge } from '../parts/badge.tsx'

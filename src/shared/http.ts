@@ -1,3 +1,5 @@
+import { version } from '../../package.json'
+
 /** `URL` writes every IPv4 address as four decimal numbers. A name such as `api.localhost` may be looked up in DNS. */
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 
@@ -14,3 +16,6 @@ const FORBIDDEN_PORTS: ReadonlySet<number> = new Set([
 
 /** Whether `fetch` refuses to connect to the port. The error of `fetch` then looks like a network failure. */
 export const isForbiddenPort = (port: number): boolean => FORBIDDEN_PORTS.has(port)
+
+/** The `User-Agent` of requests over node:http, unless the caller sets another one. */
+export const USER_AGENT = `campaign-client/${version}`

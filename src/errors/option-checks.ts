@@ -1,7 +1,8 @@
-import { capped, describeAt, describeIssues, type Issue, MAX_ISSUES } from './issue.ts'
-import { isDeeperThan, toVisible } from './text.ts'
-import { MAX_TIMER_MS } from './timers.ts'
-import { hasMethod, isRecord, isUint8Array, typeName } from './type-checks.ts'
+import { capped, describeAt, describeIssues, type Issue, MAX_ISSUES } from '../shared/issue.ts'
+import { isDeeperThan, toVisible } from '../shared/text.ts'
+import { MAX_TIMER_MS } from '../shared/timers.ts'
+import { hasMethod, isRecord, isUint8Array, typeName } from '../shared/type-checks.ts'
+import { ConfigurationError, type ErrorContext, InvalidRequestError } from './client-errors.ts'
 
 /** An issue of an option object. */
 export interface OptionIssue extends Issue {
@@ -202,3 +203,48 @@ export const wholeNumber =
 /** Shows a number, but only the type of any other value, which may be a misplaced secret. */
 const outOfRange = (value: unknown, expected: string): string =>
   `${expected}, got ${typeof value === 'number' ? value : typeName(value)}`
+
+/**
+ * Copies an option object and checks the copy. Every function with options uses it.
+ *
+ * @param where - the function to name in the error
+ * @param otherIssues - issues of the options that are arguments of their own, such as a database
+ * @throws ConfigurationError with all issues
+ */
+export function readOptions<Options>(
+  where: string,
+  options: Options,
+  rules: OptionRules<NonNullable<Options>>,
+  otherIssues: readonly OptionIssue[] = [],
+): Options {
+  const own = copyOfOptions(options, rules)
+  refuseOptions(where, [...otherIssues, ...optionIssues(own, rules)])
+  return own
+}
+
+/** Throws if there is an issue. @throws ConfigurationError with all issues */
+export function refuseOptions(where: string, issues: readonly OptionIssue[]): void {
+  if (issues.length > 0) throw configurationError(where, issues)
+}
+
+/** Returns the error for wrong options. */
+export function configurationError(
+  where: string,
+  issues: readonly OptionIssue[],
+  context: ErrorContext = {},
+): ConfigurationError {
+  const message = `${where}: ${describeOptionIssues(issues, 'the options')}`
+  return new ConfigurationError(message, { ...context, issues: withoutAdvice(issues) })
+}
+
+/** Returns the error for wrong arguments. @param consequence - what follows for the request, as a phrase */
+export function invalidRequestError(
+  operation: string,
+  issues: readonly OptionIssue[],
+  consequence = 'nothing was sent',
+  context: ErrorContext = { outcome: 'not_applied' },
+): InvalidRequestError {
+  const problems = describeOptionIssues(issues, 'the argument')
+  const init = { operation, issues: withoutAdvice(issues), ...context }
+  return new InvalidRequestError(`${operation}: ${problems}; ${consequence}`, init)
+}
