@@ -99,7 +99,6 @@ export const CONTROL_REQUESTS = {
     cid: z.optional(
       z.string().check(z.minLength(1, 'Enter the ID of a quest.'), z.describe('Kind `quest_completed`: quest ID.')),
     ),
-    item: z.optional(z.string().check(z.describe('Deprecated: use `aid` or `cid`.'))),
     xp: z.optional(
       z.number().check(z.describe('XP in the event. Default: the XP of the task or quest for this user.')),
     ),

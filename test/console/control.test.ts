@@ -66,12 +66,12 @@ describe('POST /control/', () => {
     expect(messages).toHaveLength(3)
   })
 
-  test('emit takes xp, a payload of your own, and until the next minor version the field item', async () => {
+  test('emit takes xp, the ID of a quest, and a payload of your own', async () => {
     const { messages, url } = await receiver()
     const { post, service } = await openControl()
     await post('saveWebhook', { urls: [url] })
     await post('emit', { kind: 'action_completed', account: 'ada', aid: 'follow', xp: 7 })
-    await post('emit', { kind: 'quest_completed', account: 'ada', item: 'welcome' })
+    await post('emit', { kind: 'quest_completed', account: 'ada', cid: 'welcome' })
     await post('emit', { kind: 'custom', payload: { id: 'own', scope: 'user_activity', note: 1 } })
     await service.settle()
     const bodies = messages.map(({ body }) => JSON.parse(body))
@@ -284,7 +284,7 @@ describe('a request under /control/ is refused', () => {
     ['a wrong option', 'POST', 'addFault', json, '{"kind":"reset","status":1}', 400, 'Enter an HTTP status'],
     ['a foreign option', 'POST', 'addFault', json, '{"kind":"reset","field":"x"}', 400, 'field is not an option'],
     ['a misspelt field', 'POST', 'advance', json, '{"ms":1,"sec":1}', 400, '"sec" is not a field. The fields are: ms.'],
-    ['a wrong kind', 'POST', 'emit', json, '{"kind":"x","account":"a","item":"i"}', 400, '"kind" must be one of'],
+    ['a wrong kind', 'POST', 'emit', json, '{"kind":"x","account":"a","aid":"i"}', 400, '"kind" must be one of'],
     ['an unknown kind of fault', 'POST', 'addFault', json, '{"kind":"x"}', 400, '"kind" must be one of: status, reset'],
     ['a cross-site request', 'POST', 'reset', { ...json, origin: 'https://evil.example' }, '{}', 403, 'other origins'],
   ])('%s', async (_, method, name, headers, body, status, error) => {

@@ -120,13 +120,12 @@ const ACTIONS: Actions = {
     return result
   },
 
-  emit({ kind, account, platform, pid, item, ...fields }, { service, feed }) {
+  emit({ kind, account, platform, pid, ...fields }, { service, feed }) {
     const user =
       kind === 'custom'
         ? { account, platform, pid }
         : findUser(service, { account: account ?? fail('"account" is required.', 'account'), platform, pid })
-    const itemId = item === undefined ? {} : { [kind === 'action_completed' ? 'aid' : 'cid']: item }
-    const given = Object.entries({ kind, ...itemId, ...user, ...fields }).filter(([, value]) => value !== undefined)
+    const given = Object.entries({ kind, ...user, ...fields }).filter(([, value]) => value !== undefined)
     const { id, deliveryIds } = feed.runAction(() => service.emit(Object.fromEntries(given) as EmitOptions))
     return { messageId: id, deliveries: deliveryIds }
   },
