@@ -3,12 +3,6 @@ import { invalidRequestError, mustBeBoolean, type OptionRules, optional, readOpt
 import type { FinalVerdict } from '../schemas/award-report.ts'
 import { clientInternals, optionsFor } from '../shared/client-internals.ts'
 import { LEDGER } from '../shared/ledger-key.ts'
-import { issuesOfClient, requireArguments } from './arguments.ts'
-import { confirmOf } from './confirm-from-progress.ts'
-import { EVIDENCE_FAILED } from './ledger/award-state.ts'
-import { type Attempt, type AwardLedger, type AwardSession, mustBeLedger } from './ledger/ledger.ts'
-import { type AwardRow, checkRow, conflictIssues } from './rows.ts'
-import type { AwardClient } from './run.ts'
 import {
   type Attempted,
   attemptAward,
@@ -17,7 +11,12 @@ import {
   recordAttempt,
   retryableVerdicts,
   sendAward,
-} from './verdict.ts'
+} from './attempt.ts'
+import { confirmOf } from './confirm-from-progress.ts'
+import { EVIDENCE_FAILED } from './ledger/award-state.ts'
+import { type Attempt, type AwardLedger, type AwardSession, mustBeLedger } from './ledger/ledger.ts'
+import { type AwardRow, checkRow, conflictIssues, issuesOfClient, requireArguments } from './rows.ts'
+import type { AwardClient } from './run.ts'
 
 /** Options of {@link awardOne}. */
 export interface AwardOneOptions extends Evidence {

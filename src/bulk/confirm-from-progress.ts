@@ -3,10 +3,8 @@ import { mustBeBoolean, mustBeText, type OptionRules, optional, readOptions } fr
 import { findAward, WALLET_PLATFORM } from '../shared/award.ts'
 import { reasonOf, TIMED_OUT, withTimeout } from '../shared/timers.ts'
 import { hasMethod } from '../shared/type-checks.ts'
-import { issuesOfClient } from './arguments.ts'
-import { type CallOutcome, DONE, outcomeOf } from './call-outcome.ts'
-import type { AwardRow } from './rows.ts'
-import type { Confirmation, Evidence, Judge } from './verdict.ts'
+import { type CallOutcome, type Confirmation, DONE, type Evidence, type Judge, outcomeOf } from './attempt.ts'
+import { type AwardRow, issuesOfClient } from './rows.ts'
 
 /** Options of {@link confirmFromProgress}. The command `check --allow-writes` finds out both values. */
 export interface ConfirmFromProgressOptions {

@@ -16,6 +16,7 @@ export type {
   RowProblem,
   Verdict,
 } from '../schemas/award-report.ts'
+export type { Confirmation, Evidence } from './attempt.ts'
 export { type AwardOneOptions, awardOne } from './award-one.ts'
 export { type ConfirmFromProgressOptions, confirmFromProgress } from './confirm-from-progress.ts'
 export {
@@ -30,7 +31,6 @@ export type { Waiting } from './pacing.ts'
 export { type ProgressReading, type ReadingProgress, type ReadProgressOptions, readProgress } from './read-progress.ts'
 export type { AwardProgress } from './report.ts'
 export { type RewardIdParts, rewardId } from './reward-id.ts'
-export { rewardWallets } from './reward-wallets.ts'
 export type { AwardRow, Rows } from './rows.ts'
 export type { AwardClient, RewardWalletsOptions } from './run.ts'
-export type { Confirmation, Evidence } from './verdict.ts'
+export { rewardWallets } from './run.ts'

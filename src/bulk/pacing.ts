@@ -1,6 +1,8 @@
 import { type CampaignError, RateLimitError } from '../errors/client-errors.ts'
+import { optional, wholeNumber, within } from '../errors/option-checks.ts'
+import { MAX_PATIENCE_MS } from '../shared/award.ts'
 import { Semaphore } from '../shared/semaphore.ts'
-import type { CallOutcome } from './call-outcome.ts'
+import type { CallOutcome } from './attempt.ts'
 
 /** Calls pause after this many consecutive calls without a response. */
 const MAX_UNREACHABLE = 3
@@ -12,6 +14,11 @@ const MAX_UNREACHABLE_PAUSE_MS = 15_000
 const MAX_RATE_LIMIT_PAUSE_MS = 30_000
 /** Calls stop at a longer `Retry-After`. */
 const MAX_RETRY_AFTER_MS = 15 * 60 * 1_000
+
+export const DEFAULT_CONCURRENCY = 8
+export const mustBeConcurrency = optional(wholeNumber(1, 1_000))
+export const DEFAULT_PATIENCE_MS = 120_000
+export const mustBePatience = optional(within('milliseconds', 0, MAX_PATIENCE_MS))
 
 /** A time in which nothing is awarded or read, because the calls wait for the service. All times are in milliseconds. */
 export interface Waiting {

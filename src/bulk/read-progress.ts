@@ -6,19 +6,17 @@ import { mustBeFunction, mustBeSignal, type OptionRules, optional, readOptions }
 import { clientInternals, PACED_OPTIONS } from '../shared/client-internals.ts'
 import { nextTurn, onAbort } from '../shared/timers.ts'
 import { isRecord } from '../shared/type-checks.ts'
+import { type CallOutcome, DONE, outcomeOf } from './attempt.ts'
 import {
   DEFAULT_CONCURRENCY,
   DEFAULT_PATIENCE_MS,
-  issuesOfClient,
-  issuesOfList,
   mustBeConcurrency,
   mustBePatience,
-  requireArguments,
-} from './arguments.ts'
-import { type CallOutcome, DONE, outcomeOf } from './call-outcome.ts'
-import { Pacer, type Waiting } from './pacing.ts'
+  Pacer,
+  type Waiting,
+} from './pacing.ts'
 import { ProgressReporter } from './report.ts'
-import { lengthOf, type Rows, readList } from './rows.ts'
+import { issuesOfClient, issuesOfList, lengthOf, type Rows, readList, requireArguments } from './rows.ts'
 
 /** Options of {@link readProgress}. */
 export interface ReadProgressOptions {

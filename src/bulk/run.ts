@@ -2,36 +2,57 @@ import { setMaxListeners } from 'node:events'
 import type { CampaignClient } from '../client.ts'
 import { AwardRunStoppedError, withCause } from '../errors/bulk-errors.ts'
 import { ApiError, type CampaignError, ConfigurationError } from '../errors/client-errors.ts'
-import { invalidRequestError } from '../errors/option-checks.ts'
+import {
+  invalidRequestError,
+  mustBeBoolean,
+  mustBeFunction,
+  mustBeSignal,
+  type OptionRules,
+  optional,
+  readOptions,
+} from '../errors/option-checks.ts'
 import type { AwardReport } from '../schemas/award-report.ts'
 import { isAwarded, isFinal, isUsedBefore } from '../shared/award.ts'
 import { type ClientTarget, clientInternals, optionsFor, PACED_OPTIONS } from '../shared/client-internals.ts'
 import type { Issue } from '../shared/issue.ts'
+import { LEDGER } from '../shared/ledger-key.ts'
 import { withParts } from '../shared/message-parts.ts'
 import { toJsonLine } from '../shared/text.ts'
 import { onAbort, sleep, startTimer } from '../shared/timers.ts'
-import { DEFAULT_CONCURRENCY, DEFAULT_PATIENCE_MS } from './arguments.ts'
-import { type CallOutcome, statusOf } from './call-outcome.ts'
-import { confirmOf, type ReadAward, readerOf } from './confirm-from-progress.ts'
-import type { AwardResult, RetryableVerdicts } from './ledger/award-state.ts'
-import type { Attempt, AwardLedger, LedgerSession } from './ledger/ledger.ts'
-import { Pacer } from './pacing.ts'
-import { type AwardProgress, ProgressReporter, type RunReport } from './report.ts'
-import { type AwardRow, type CheckedRow, checkRow, conflictIssues, lengthOf, type Rows, readList } from './rows.ts'
-import { SeenRows } from './seen-rows.ts'
 import {
   type AttemptEnd,
   type Attempted,
   attemptAward,
+  type CallOutcome,
   type Confirmation,
+  EVIDENCE_RULES,
   type Evidence,
   type Judge,
   recordAttempt,
   retryableVerdicts,
   sendAward,
-} from './verdict.ts'
+  statusOf,
+} from './attempt.ts'
+import { confirmOf, type ReadAward, readerOf } from './confirm-from-progress.ts'
+import type { AwardResult, RetryableVerdicts } from './ledger/award-state.ts'
+import { type Attempt, type AwardLedger, type LedgerSession, mustBeLedger } from './ledger/ledger.ts'
+import { DEFAULT_CONCURRENCY, DEFAULT_PATIENCE_MS, mustBeConcurrency, mustBePatience, Pacer } from './pacing.ts'
+import { type AwardProgress, ProgressReporter, RunReport } from './report.ts'
+import {
+  type AwardRow,
+  type CheckedRow,
+  checkRow,
+  conflictIssues,
+  issuesOfClient,
+  issuesOfList,
+  lengthOf,
+  type Rows,
+  readList,
+  requireArguments,
+  SeenRows,
+} from './rows.ts'
 
-/** Options of `rewardWallets`. Only `ledger` is required. */
+/** Options of {@link rewardWallets}. Only `ledger` is required. */
 export interface RewardWalletsOptions extends Evidence {
   /** The ledger that records the run. Create it with `fileLedger` or `postgresLedger`. */
   ledger: AwardLedger
@@ -76,6 +97,76 @@ export interface RewardWalletsOptions extends Evidence {
 /** A client that makes awards. With `getUserProgress`, it can also find them in the user's progress. */
 export type AwardClient = Pick<CampaignClient, 'rewardWallet'> & Partial<Pick<CampaignClient, 'getUserProgress'>>
 
+const OPTIONS: OptionRules<RewardWalletsOptions> = {
+  ...EVIDENCE_RULES,
+  ledger: mustBeLedger,
+  concurrency: mustBeConcurrency,
+  signal: optional(mustBeSignal),
+  onProgress: optional(mustBeFunction),
+  patienceMs: mustBePatience,
+  strict: optional(mustBeBoolean),
+  retryRejected: optional(mustBeBoolean),
+}
+
+/**
+ * Makes every award of a list once. After a stop or a crash, run the same list again with the same ledger to continue.
+ *
+ * Each row is written to the ledger before its request is sent, and its verdict afterwards. The service accepts each `id`
+ * once, so an award with an unknown outcome is sent again with the same id. If the service then refuses the id, the ledger
+ * shows that the first attempt may have succeeded. Derive the ids with {@link rewardId}.
+ *
+ * - A row that is invalid, or that the client's `guard` forbids, is counted as `rejected`, listed in `problems` and never
+ *   sent. A corrected row is sent in the next run.
+ * - A row that occurs twice is sent once.
+ * - After a 403 or 404, the other rows of that campaign are not sent, and `complete` is false. Other campaigns continue.
+ * - The run retries a row after a 429, and when its request could not be sent. At its end, it sends awards with an unknown
+ *   outcome again, at most twice, unless the client has `maxRetries: 0`.
+ * - If the service refuses an id, the run reads the wallet's progress, to find out whether the award was made: see `confirm`.
+ *
+ * See "POST /wallet/reward" in docs/the-service.md.
+ *
+ * @param client - makes the awards with `rewardWallet`, and reads progress with `getUserProgress` if it has it. The client's
+ *   time limits, retries and guard apply. The ledger records the base URL of a `CampaignClient`, and the issuer and subject
+ *   of its token. It refuses a client with other values
+ * @param rows - the awards: any iterable or async iterable. It is read only as fast as the awards are sent
+ * @param options - the ledger, the concurrency and callbacks
+ * @returns the number of rows per verdict, and the problems. If `complete` is false, run the list again
+ * @throws InvalidRequestError when an argument is wrong: a client without `rewardWallet`, rows that can't be iterated
+ * @throws ConfigurationError when an option is wrong or misspelt, or the ledger can't be used: it belongs to another run,
+ *   service, token or version, it is damaged or not writable, or another run is using it
+ * @throws AwardRunStoppedError when the run stopped before its last row, for instance after an abort, a 401, twenty equal
+ *   refusals before any success, an error of the ledger or the list, or because the service can't be reached. The `report`
+ *   of the error counts the rows that were finished
+ *
+ * @example
+ * ```ts
+ * const report = await rewardWallets(client, rows, { ledger: fileLedger('awards.ledger') })
+ * console.log(report.counts.awarded, report.complete)
+ * ```
+ */
+export async function rewardWallets(
+  client: AwardClient,
+  rows: Rows<AwardRow>,
+  options: RewardWalletsOptions,
+): Promise<AwardReport> {
+  const own = readOptions('rewardWallets', options, OPTIONS)
+  requireArguments('rewardWallets', [...issuesOfClient(client, 'rewardWallet'), ...issuesOfList('rows', rows)])
+  const { ledger, signal } = own
+  const report = new RunReport()
+  let target: ClientTarget | undefined
+  let session: LedgerSession
+  try {
+    signal?.throwIfAborted()
+    target = await clientInternals(client)?.target('rewardWallets', signal)
+    session = await ledger[LEDGER].open(target)
+  } catch (error) {
+    if (signal?.aborted) throw stoppedError(report, ABORTED, signal.reason)
+    if (error instanceof ConfigurationError) throw error
+    throw stoppedError(report, 'the run could not start', error)
+  }
+  return new Run(client, target, session, rows, report, own).send()
+}
+
 /** The number of workers per concurrent call: while one worker waits for the service, another can write to the ledger. */
 const WORKERS_PER_CALL = 2
 /** The longest wait before the run checks again whether another process has finished an award. */
@@ -91,13 +182,13 @@ const MAX_RESENDS = 2
 /** The number of rows that are kept in memory to be sent again. */
 const MAX_UNKNOWN_ROWS = 100_000
 
-export const ABORTED = 'the signal was aborted'
+const ABORTED = 'the signal was aborted'
 
 const CONTINUE = 'To continue, run it again with the same ledger'
 const CORRECT = 'Correct the rows, then run it again'
 
 /** @param advice - what to do, as a sentence without its full stop; empty if the message of the cause says it */
-export function stoppedError(
+function stoppedError(
   report: RunReport,
   message: string,
   cause: unknown,
@@ -122,7 +213,7 @@ interface Task {
 }
 
 /** Sends the rows of one list. */
-export class Run {
+class Run {
   readonly #client: AwardClient
   /** The options of each call; `undefined` for a client of another class. */
   readonly #callOptions: object | undefined

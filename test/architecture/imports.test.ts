@@ -131,7 +131,7 @@ test.each([
   ['ky', 'transports/fetch.ts'],
   ['jose', 'shared/jwt.ts'],
   ['msw', 'testing/msw.ts'],
-  ['csv-stringify', 'cli/award/report-table.ts'],
+  ['csv-stringify', 'cli/award/report.ts'],
 ])('only one file imports %s', (name, file) => {
   expect(new Set(imports.filter(({ target }) => target === name).map((found) => found.file))).toEqual(new Set([file]))
 })

@@ -1,7 +1,6 @@
 import * as campaign from 'campaign-client'
 import { describe, expect, test } from 'vitest'
-import { outcomeOf } from '../../src/bulk/call-outcome.ts'
-import { failureOf } from '../../src/bulk/verdict.ts'
+import { failureOf, outcomeOf } from '../../src/bulk/attempt.ts'
 import { unreadableValues } from '../support/unreadable-values.ts'
 
 const response = (status: number, outcome: campaign.WriteOutcome, serviceCode?: number) => ({

@@ -1,6 +1,6 @@
 import { BadRequestError, NetworkError, RateLimitError } from 'campaign-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { type CallOutcome, outcomeOf } from '../../src/bulk/call-outcome.ts'
+import { type CallOutcome, outcomeOf } from '../../src/bulk/attempt.ts'
 import { Pacer } from '../../src/bulk/pacing.ts'
 
 beforeEach(() => void vi.useFakeTimers())

@@ -42,7 +42,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'the verdict is recorded before the response',
     world: 'awards',
-    file: 'src/bulk/verdict.ts',
+    file: 'src/bulk/attempt.ts',
     from: 'await (options === undefined ?',
     to: 'void (options === undefined ?',
   },
@@ -98,7 +98,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a confirmed award in doubt counts as used before',
     world: 'awards',
-    file: 'src/bulk/verdict.ts',
+    file: 'src/bulk/attempt.ts',
     from: "if (confirmed?.verdict === 'alreadyAwarded' && !maybeApplied) {",
     to: "if (confirmed?.verdict === 'alreadyAwarded') {",
   },

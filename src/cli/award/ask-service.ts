@@ -1,7 +1,10 @@
 import { ApiError, type CampaignClient } from 'campaign-client'
-import type { AwardRow, Verdict } from 'campaign-client/bulk'
-import { outcomeOf, statusOf } from '../../bulk/call-outcome.ts'
-import { walletKey } from '../../shared/award.ts'
+import type { AwardRow, ConfirmFromProgressOptions, Verdict } from 'campaign-client/bulk'
+import { outcomeOf, statusOf } from '../../bulk/attempt.ts'
+import { WALLET_PLATFORM, walletKey } from '../../shared/award.ts'
+import { type Profile, readProfile, targetOf } from '../check/profile.ts'
+import type { Context } from '../command.ts'
+import { currentTokenOf, normalBaseUrlOf } from '../environment.ts'
 import { withoutReference } from '../failure.ts'
 import type { AwardList } from './list.ts'
 
@@ -100,4 +103,29 @@ function readsOf({ list, pids, verdicts }: PlannedList): { readonly pid: string;
 function isNewAwardOf({ list, verdicts }: PlannedList, id: string, wallet: Pick<AwardRow, 'address' | 'pid'>): boolean {
   const row = list.awards.get(id)
   return row !== undefined && !verdicts.has(id) && walletKey(row) === walletKey(wallet)
+}
+
+/** How the service lists awards in the progress of a wallet. The API description does not show it. */
+export interface ProgressFormat extends ConfirmFromProgressOptions {
+  readonly platform: string
+  /** Whether a part of the format is assumed, because there is no profile, or the profile lacks it. */
+  readonly isAssumed: boolean
+}
+
+/** Reads the format from a profile. Assumes the missing parts. */
+export const progressFormatOf = ({ walletPlatform, listsRewards }: Profile['award'] = {}): ProgressFormat => ({
+  platform: walletPlatform ?? WALLET_PLATFORM,
+  amounts: listsRewards === undefined ? undefined : listsRewards === 'ids_and_amounts',
+  isAssumed: walletPlatform === undefined || listsRewards === undefined,
+})
+
+/** Reads the format of progress from a profile of `check`. @throws CommandFailure when the profile has another target */
+export async function readProgressFormat(
+  profile: string | undefined,
+  { env, output }: Context,
+): Promise<ProgressFormat> {
+  if (profile === undefined) return progressFormatOf()
+  const target = targetOf(normalBaseUrlOf(env), currentTokenOf(env))
+  const { award } = await readProfile(profile, target, undefined, (message) => output.err.line('warning  ', message))
+  return progressFormatOf(award)
 }

@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option } from 'commander'
 import type { Command, Context } from '../command.ts'
 import { decimal, duration, RepeatableOption, text, wholeNumberFlag } from '../flags.ts'
 import type { AwardFlags } from './award.ts'
-import { COLUMNS, type Column, type ColumnNames } from './columns.ts'
+import { COLUMNS, type Column, type ColumnNames } from './cells.ts'
 
 const LIST_EXAMPLE = `
 Example of a list:

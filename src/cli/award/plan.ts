@@ -1,4 +1,6 @@
 import { existsSync } from 'node:fs'
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import { type LedgerEntry, readLedger, type Verdict } from 'campaign-client/bulk'
 import {
   comparableAddress,
@@ -12,20 +14,22 @@ import {
 } from '../../shared/award.ts'
 import { addDecimals } from '../../shared/decimals.ts'
 import { bold, dim, type Part, yellow } from '../output.ts'
-import { hasWrongChecksum } from './address-checksum.ts'
 import type { Asked } from './ask-service.ts'
 import { formatCount, formatNames, formatNumber, formatWere, formatXp } from './format.ts'
 import {
   type AwardList,
+  awardsById,
+  lookAlikeInLedger,
   MAX_SHOWN,
   problemFields,
   problemLines,
+  rowsByVisibleId,
   sha256Of,
   sortedProblems,
+  type Text,
   type Totals,
   totalsOf,
 } from './list.ts'
-import { lookAlikeInLedger, rowsByVisibleId, type Text } from './look-alikes.ts'
 import { type Elsewhere, NOTHING_ELSEWHERE } from './other-ledgers.ts'
 import type { ListProblem, ListRow } from './read-row.ts'
 
@@ -292,4 +296,62 @@ export function planLines(plan: Plan): Part[][] {
   const who = awardedBefore.wallets === 1 ? 'this wallet is' : 'these wallets are'
   line('', `If you changed a reason or an id, ${who} awarded twice.`)
   return lines
+}
+
+/** Mistakes after which no other row can be trusted. */
+const REFUSES_LIST: ReadonlySet<ListProblem['rule']> = new Set(['csv', 'max_xp', 'rounded'])
+
+/**
+ * Leaves the rows with mistakes out of a plan: `--skip-invalid`.
+ *
+ * @returns the plan without them; the same plan if it has no such rows, no others, or a mistake that refuses the list
+ */
+export async function skipInvalid(plan: Plan): Promise<Plan> {
+  const problems = [...plan.list.problems, ...plan.problems]
+  if (problems.length === 0 || problems.some(({ rule }) => REFUSES_LIST.has(rule))) return plan
+  const list = withoutInvalid(plan.list, problems)
+  return list.rows.length === 0 ? plan : makePlan(list, plan)
+}
+
+/** Leaves out the rows with mistakes, and all rows that have the id of one or look like one: nobody knows which is right. */
+function withoutInvalid(list: AwardList, problems: readonly ListProblem[]): AwardList {
+  /** The lines to leave out, with the line of the mistake. */
+  const lines = new Map<number, number>()
+  for (const { line, alike = [] } of problems) {
+    if (line !== undefined) for (const each of [...alike, line]) lines.set(each, line)
+  }
+  const ids = new Map<string, number>()
+  for (const { line, id } of list.records) {
+    const wrongLine = lines.get(line)
+    if (wrongLine !== undefined && id !== undefined) ids.set(id, wrongLine)
+  }
+  const withMistake = new Set(problems.map(({ line }) => line))
+  const skipped = [...problems]
+  const skippedLines = new Set<number>()
+  for (const { line, id } of list.records) {
+    const wrongLine = lines.get(line) ?? (id === undefined ? undefined : ids.get(id))
+    if (wrongLine === undefined) continue
+    skippedLines.add(line)
+    if (withMistake.has(line)) continue
+    const message = `line ${wrongLine} has a mistake, and the same id or a reason that looks the same`
+    skipped.push({ rule: 'id', line, message })
+  }
+  const rows = list.rows.filter(({ line }) => !skippedLines.has(line))
+  const awards = awardsById(rows)
+  return { ...list, rows, awards, problems: [], skipped: { rows: skippedLines.size, problems: skipped } }
+}
+
+/**
+ * Returns whether the letter case of an address contradicts its checksum: it then may contain a typing error. An address in
+ * one letter case has no checksum. https://eips.ethereum.org/EIPS/eip-55
+ */
+export function hasWrongChecksum(address: string): boolean {
+  const digits = address.slice(2)
+  const lowerCase = digits.toLowerCase()
+  if (digits === lowerCase || digits === digits.toUpperCase()) return false
+  const hash = bytesToHex(keccak_256(utf8ToBytes(lowerCase)))
+  return [...lowerCase].some((digit, index) => {
+    const isUpperCase = Number.parseInt(hash[index] ?? '', 16) >= 8
+    return digits[index] !== (isUpperCase ? digit.toUpperCase() : digit)
+  })
 }

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { CsvError, parse } from 'csv-parse/sync'
 import { WALLET_ADDRESS } from '../../shared/award.ts'
 import { type CommandFailure, usageFailure } from '../failure.ts'
-import { COLUMNS, type Column, type ColumnNames } from './columns.ts'
+import { COLUMNS, type Column, type ColumnNames, codePoint } from './cells.ts'
 
 /**
  * Decodes a CSV file in UTF-8, or in UTF-16 with a byte order mark ("Unicode Text" in Excel).
@@ -34,9 +34,6 @@ export function decodeText(bytes: Uint8Array, name: string): string {
 
 /** Control characters other than tabs and line ends. A parser that takes a single CR for a line end loses rows. */
 const CONTROL = /(?![\t\n\r])\p{Cc}|\r(?!\n)/u
-
-export const codePoint = (character: string): string =>
-  `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
 
 const SAVE_AS = 'save the sheet as "CSV UTF-8"'
 const LINE_FEED = 0x0a

@@ -2,10 +2,8 @@ import { type AwardRow, rewardId } from 'campaign-client/bulk'
 import { WALLET_ADDRESS } from '../../shared/award.ts'
 import { MAX_DIGITS } from '../../shared/decimals.ts'
 import { hasTooManyDigits } from '../flags.ts'
-import type { Column, ColumnNames } from './columns.ts'
-import { hiddenCharacter, visibleText } from './hidden-characters.ts'
+import { type Column, type ColumnNames, hiddenCharacter, spreadsheetMistake, visibleText } from './cells.ts'
 import { type Columns, type CsvRecord, hasTooManyCells } from './read-csv.ts'
-import { spreadsheetMistake } from './spreadsheet.ts'
 
 /** The kinds of mistakes in a list, with the headings under which they are listed. */
 export const RULES = {

@@ -3,10 +3,10 @@ import { addDecimals } from '../../shared/decimals.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { ADVICE, type CommandFailure, withoutReference } from '../failure.ts'
 import { bold, dim, green, type Part, red } from '../output.ts'
+import type { ProgressFormat } from './ask-service.ts'
 import { formatCommandLine, formatCount, formatDuration, formatNumber, formatWere, formatXp } from './format.ts'
 import type { Sum } from './list.ts'
 import { type Plan, recordedTotals } from './plan.ts'
-import type { ProgressFormat } from './progress-format.ts'
 
 /** A run that is complete or stopped. */
 export interface EndedRun {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { hasWrongChecksum } from '../../../src/cli/award/address-checksum.ts'
 import { type AwardList, listFailure, parseList, totalsOf } from '../../../src/cli/award/list.ts'
+import { hasWrongChecksum } from '../../../src/cli/award/plan.ts'
 import { wallet } from './set-up.ts'
 
 const LONG_QUOTE = `"${'x'.repeat(100)}\n`.repeat(2_000)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ColumnNames } from '../../../src/cli/award/columns.ts'
+import type { ColumnNames } from '../../../src/cli/award/cells.ts'
 import { parseList } from '../../../src/cli/award/list.ts'
 import { setUp, wallet } from './set-up.ts'
 

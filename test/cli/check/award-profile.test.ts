@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { progressFormatOf } from '../../../src/cli/award/progress-format.ts'
+import { progressFormatOf } from '../../../src/cli/award/ask-service.ts'
 import { run, scratchFolder } from '../command.ts'
 import { listeningService } from '../service.ts'
 import { WALLET } from './deviation.ts'

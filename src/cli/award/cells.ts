@@ -1,3 +1,10 @@
+/** The columns of a list. Other columns are ignored. */
+export const COLUMNS = ['address', 'xp', 'id', 'reason', 'pid'] as const
+export type Column = (typeof COLUMNS)[number]
+
+/** The headings of columns with other names than in {@link COLUMNS}: `--columns`. */
+export type ColumnNames = Readonly<Partial<Record<Column, string>>>
+
 /** The characters that make a spreadsheet read a cell as a formula. */
 const FORMULA = '[=+\\-@＝＋－＠\\t\\r]'
 const STARTS_AS_FORMULA = new RegExp(`^${FORMULA}`)
@@ -54,3 +61,27 @@ export function roundedIds(ids: Iterable<string>): ReadonlySet<string> {
     (long.length >= MIN_ROUNDED || different.size < long.length)
   return isRounded ? different : new Set()
 }
+
+/**
+ * Characters that nobody sees, and white space that looks like a space. Texts that look the same may differ in them, but
+ * emoji and many languages need some of them.
+ */
+export const HIDDEN = /\p{Default_Ignorable_Code_Point}|(?! )\p{White_Space}/u
+const IGNORABLE = /\p{Default_Ignorable_Code_Point}/gu
+const WHITE_SPACE = /\p{White_Space}/gu
+
+export const codePoint = (character: string): string =>
+  `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
+
+/** Describes the first hidden character of a text; `undefined` if the text has none. */
+export function hiddenCharacter(text: string): string | undefined {
+  const [character] = HIDDEN.exec(text) ?? []
+  if (character === undefined) return undefined
+  return `${/\p{White_Space}/u.test(character) ? 'white space other than a space' : 'the invisible character'}: ${codePoint(character)}`
+}
+
+/** Returns a text without its hidden characters. */
+export const withoutHidden = (text: string): string => text.replace(IGNORABLE, '').replace(WHITE_SPACE, ' ').trim()
+
+/** Returns a reason as a reader sees it. */
+export const visibleText = (reason: string): string => withoutHidden(reason.normalize('NFKC'))
