@@ -1,5 +1,5 @@
 import { CampaignClient } from '../src/client.ts'
-import { exampleRequests } from '../src/endpoints/example-requests.ts'
+import { exampleRequests } from '../src/endpoints/arguments.ts'
 import { endpoints, type OperationName } from '../src/endpoints/index.ts'
 import { createCampaignService } from '../src/testing/index.ts'
 

@@ -22,7 +22,7 @@ import type {
 } from './endpoints/index.ts'
 import type { CallOptions, CampaignClientOptions, DerivedClientOptions } from './options.ts'
 import type { AcceptedData } from './schemas/fields.ts'
-import { clientSettings, derivedOptions, readClientOptions } from './settings/client-settings.ts'
+import { clientSettings, derivedOptions, readClientOptions } from './settings.ts'
 import { CLIENT_INTERNALS, clientInternals } from './shared/client-internals.ts'
 import { fetchTransport } from './transports/fetch.ts'
 

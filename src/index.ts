@@ -34,7 +34,7 @@ export type {
   WebhookRegistration,
   WebhookScope,
 } from './endpoints/index.ts'
-export type { QueryNames } from './endpoints/query-names.ts'
+export type { QueryNames } from './endpoints/undocumented.ts'
 export { type AnyCampaignError, isCampaignError } from './errors/any-campaign-error.ts'
 export * from './errors/client-errors.ts'
 export type {
@@ -46,9 +46,6 @@ export type {
   CommonClientOptions,
   DerivedClientOptions,
   EndEvent,
-  FetchLike,
-  FetchLikeInit,
-  FetchLikeResponse,
   InvalidResponseEvent,
   RequestEvent,
   RequestLimits,
@@ -60,6 +57,7 @@ export type {
 } from './options.ts'
 export * from './progress-changes.ts'
 export type { AcceptedData, Metadata, OpenString } from './schemas/fields.ts'
+export type { FetchLike, FetchLikeInit, FetchLikeResponse } from './transports/fetch.ts'
 export {
   type Cancellation,
   type Transport,

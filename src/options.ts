@@ -1,6 +1,7 @@
 import type { OperationName } from './endpoints/index.ts'
-import type { QueryNames } from './endpoints/query-names.ts'
+import type { QueryNames } from './endpoints/undocumented.ts'
 import type { CampaignError, Issue, WriteOutcome } from './errors/client-errors.ts'
+import type { FetchLike } from './transports/fetch.ts'
 import type { Transport } from './transports/transport.ts'
 
 /**
@@ -120,47 +121,6 @@ export interface WriteGuard {
  * default applies. After a 429, the wait applies to all calls with the token and is at most 30 s.
  */
 export type RetryDelay = (attempt: number, error: CampaignError) => number
-
-/** The second argument of a {@link FetchLike}. */
-export interface FetchLikeInit {
-  /** The HTTP method. */
-  readonly method: 'GET' | 'POST'
-  /** Keyed by lower-case name. Contains `authorization`: never log it. */
-  readonly headers: Record<string, string>
-  /**
-   * JSON. Absent for a GET. On Deno it is a `Blob`, despite its type: Deno's `fetch` may send a text body twice. Every
-   * `fetch` accepts a `Blob`.
-   */
-  readonly body?: string
-  /** Aborts when the attempt times out or the call is aborted. The reason is always an `Error`. */
-  readonly signal: AbortSignal
-  /** The client handles redirects itself. */
-  readonly redirect: 'manual'
-  /**
-   * Keeps frameworks from returning a cached response. Absent if the `Request` of the platform has no `cache`. Because of it,
-   * the `fetch` of Node and Workers sends `cache-control: no-cache` and `pragma: no-cache`.
-   */
-  readonly cache?: 'no-store'
-}
-
-/** The members of a `Response` that the client reads. */
-export interface FetchLikeResponse {
-  /** The HTTP status. */
-  readonly status: number
-  /** The headers of the response. */
-  readonly headers: { get(name: string): string | null }
-  /** Returns the body. Not called if `body` is a readable stream, as in a `Response`: the client reads the stream. */
-  text(): Promise<string>
-}
-
-/**
- * A function like `fetch`: the global `fetch`, a wrapper around it, or the `fetch` of a package such as undici. The client
- * passes the URL as a string.
- *
- * After a rejection, the client assumes that the request may have been sent. If the request was certainly not sent, reject
- * with a `TransportError` that has `sent: false`.
- */
-export type FetchLike = (url: string, init: FetchLikeInit) => Promise<FetchLikeResponse>
 
 /** The options for sending requests: `fetch` or `transport`, not both. */
 export type SenderOptions =

@@ -1,4 +1,4 @@
-import { exampleRequests } from '../../src/endpoints/example-requests.ts'
+import { exampleRequests } from '../../src/endpoints/arguments.ts'
 import { type AnyEndpoint, endpoints, type OperationName } from '../../src/endpoints/index.ts'
 import { operation as contractOf } from '../../test/contract/operations.ts'
 import { type Member, Project, plain, sectionOf, withoutAssumption } from '../comments.ts'

@@ -1,6 +1,6 @@
 import { toJSONSchema } from 'zod'
 import { registry } from 'zod/v4/core'
-import { exampleRequests } from '../../src/endpoints/example-requests.ts'
+import { exampleRequests } from '../../src/endpoints/arguments.ts'
 import { type AnyEndpoint, endpoints, type OperationName } from '../../src/endpoints/index.ts'
 import * as resources from '../../src/endpoints/schemas.ts'
 import { numericString, presentMetadata } from '../../src/schemas/fields.ts'

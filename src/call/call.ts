@@ -1,36 +1,35 @@
 import { type AnyEndpoint, type DataOf, endpoints, type OperationName, type RequestOf } from '../endpoints/index.ts'
 import type { CampaignError, WriteOutcome } from '../errors/client-errors.ts'
 import type { CallOptions, ClientHooks, EndEvent, RequestEvent } from '../options.ts'
-import type { ClientSettings } from '../settings/client-settings.ts'
+import type { ClientSettings } from '../settings.ts'
 import { callSafely } from '../shared/call-safely.ts'
 import { type Account, accountOf, isPaced } from '../shared/client-internals.ts'
 import { asError, reasonOf, sleep, TIMED_OUT, timeoutReason, withTimeout } from '../shared/timers.ts'
 import { typeName } from '../shared/type-checks.ts'
 import {
+  AttemptCancellation,
   isTransportResponse,
   type Transport,
   type TransportRequest,
   type TransportResponse,
 } from '../transports/transport.ts'
-import { accountFailure } from './account.ts'
-import { AttemptCancellation } from './cancellation.ts'
 import {
   attemptTimedOut,
   callTimedOut,
   Failure,
   incompleteResponse,
+  nextSignalOf,
   noResponse,
   noTimeToRetry,
   noTimeToSend,
   pauseTooLong,
   transportFailure,
 } from './failure.ts'
-import { nextSignalOf } from './next-signals.ts'
+import { accountFailure } from './internals.ts'
 import type { NotReady, RateLimiter, Slot } from './rate-limiter.ts'
 import { partsOf, queryOf, type Secrets, safeCause } from './redact.ts'
 import { type PreparedRequest, prepareRequest } from './request.ts'
-import { decodeResponse, isDataIncomplete } from './response.ts'
-import { tracingHeaders } from './response-errors.ts'
+import { decodeResponse, isDataIncomplete, tracingHeaders } from './response.ts'
 import { backoffMs, JITTER, mayHaveBeenApplied, mayRetry, TOO_MANY_REQUESTS } from './retry.ts'
 import type { AccessTokens } from './tokens.ts'
 

@@ -1,6 +1,7 @@
-import { MIN_SECRET_LENGTH } from '../settings/secrets.ts'
+import type { ClientSettings } from '../settings.ts'
+import { isLoopback } from '../shared/http.ts'
 import { toVisible } from '../shared/text.ts'
-import { decodedTexts } from './decoded-texts.ts'
+import { warnOnce } from '../shared/warn-once.ts'
 
 const REDACTED = '[redacted]'
 /** Longer texts are cut before the search for secrets. */
@@ -23,6 +24,9 @@ const BASIC = /(?<=authorization\W{1,4})(basic\s+)[\w+/=-]+/gi
 /** User name and password in a URL, for example of a proxy. */
 const URL_CREDENTIALS = /(?<=:\/\/)[^\s/?#"'@:]*:[^\s/?#"']*(?=@)/g
 
+/** Shorter secrets are not redacted, because they may match ordinary text by chance. */
+const MIN_SECRET_LENGTH = 8
+
 /** A long secret is split, because a response may contain only a part of it. A rest of fewer than 8 characters is ignored. */
 const PART_OF_SECRET = new RegExp(`[^]{${MIN_SECRET_LENGTH},512}`, 'g')
 /** A character is at most this long when encoded, for example as `\\u005c\\u005c` in JSON in JSON. */
@@ -33,6 +37,19 @@ export type Secrets = readonly string[]
 
 /** Returns the parts of a secret. Returns none for a secret of fewer than 8 characters. */
 export const partsOf = (secret: string): Secrets => [...new Set(secret.match(PART_OF_SECRET))]
+
+/**
+ * Warns once per process about a token or a secret that is too short to be redacted. Tests often have short secrets:
+ * they use their own `fetch` or a loopback address, and get no warning.
+ */
+export function warnOfShortSecret(secret: string, { baseUrl, fetch }: Pick<ClientSettings, 'baseUrl' | 'fetch'>): void {
+  if (secret.length >= MIN_SECRET_LENGTH || fetch !== undefined || isLoopback(new URL(baseUrl).hostname)) return
+  warnOnce(
+    'short-secret',
+    `campaign-client: an access token or webhook secret has fewer than ${MIN_SECRET_LENGTH} characters. It is not ` +
+      'redacted from error messages; use a longer one.',
+  )
+}
 
 /** Returns the query of a URL, which has the arguments of a read. It is redacted: errors of other packages show the URL. */
 export function queryOf(url: string): string[] {
@@ -142,4 +159,57 @@ function safeStack(stack: string, message: string, secrets: Secrets): string {
 
 function hide(error: Error, name: 'name' | 'stack' | 'cause' | 'errors', value: unknown): void {
   Object.defineProperty(error, name, { value, configurable: true, writable: true, enumerable: false })
+}
+
+/** A text, or a decoded copy of it. */
+export interface DecodedText {
+  readonly text: string
+  /** The position in the original text at which each UTF-16 unit of `text` begins, and the end of the original text. */
+  readonly positions: readonly number[]
+}
+
+/** A backslash and what it escapes. JSON escapes no other letters and digits. */
+const JSON_ESCAPE = /\\(?:u[\da-f]{4}|[bfnrt]|[^\w])/gi
+/** The percent-encoded UTF-8 bytes of one character. */
+const PERCENT_ENCODED =
+  /%(?:[0-7][\da-f]|[cd][\da-f]%[89ab][\da-f]|e[\da-f](?:%[89ab][\da-f]){2}|f[0-4](?:%[89ab][\da-f]){3})/gi
+
+/** Returns a text and its decoded copies: read as JSON, as JSON in JSON, and as percent-encoded. Takes linear time. */
+export function decodedTexts(text: string): DecodedText[] {
+  const plain = { text, positions: Array.from({ length: text.length + 1 }, (_, at) => at) }
+  const once = fromJson(plain)
+  const fromUrl = text.includes('%') ? [decode(plain, PERCENT_ENCODED, fromPercent)] : []
+  return [plain, ...once, ...once.flatMap(fromJson), ...fromUrl]
+}
+
+const fromJson = (source: DecodedText): DecodedText[] =>
+  source.text.includes('\\') ? [decode(source, JSON_ESCAPE, unescaped)] : []
+
+const unescaped = (escaped: string): string =>
+  /\w/.test(escaped) ? String(JSON.parse(`"${escaped.toLowerCase()}"`)) : escaped.slice(1)
+
+function fromPercent(bytes: string): string {
+  try {
+    return decodeURIComponent(bytes)
+  } catch {
+    return bytes
+  }
+}
+
+function decode(source: DecodedText, encoded: RegExp, decoded: (match: string) => string): DecodedText {
+  const positions: number[] = []
+  let text = ''
+  let end = 0
+  const append = (piece: string, start: number, step: 0 | 1): void => {
+    for (let at = 0; at < piece.length; at++) positions.push(source.positions[start + at * step] as number)
+    text += piece
+  }
+  for (const match of source.text.matchAll(encoded)) {
+    append(source.text.slice(end, match.index), end, 1)
+    append(decoded(match[0]), match.index, 0)
+    end = match.index + match[0].length
+  }
+  append(source.text.slice(end), end, 1)
+  positions.push(source.positions.at(-1) as number)
+  return { text, positions }
 }

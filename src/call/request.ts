@@ -1,4 +1,4 @@
-import type { AnyEndpoint, OperationName } from '../endpoints/index.ts'
+import type { AnyEndpoint, OpenQueryOperation, OperationName } from '../endpoints/index.ts'
 import { ConfigurationError, type Issue } from '../errors/client-errors.ts'
 import {
   copyOfOptions,
@@ -9,10 +9,9 @@ import {
 } from '../errors/option-checks.ts'
 import type { CallOptions, WriteGuard } from '../options.ts'
 import { copyOfFields, validate } from '../schemas/validate.ts'
-import { type ClientSettings, lowerCaseNames } from '../settings/client-settings.ts'
-import { CALL } from '../settings/option-rules.ts'
-import { warnOfShortSecret } from '../settings/secrets.ts'
+import { CALL, type ClientSettings, lowerCaseNames } from '../settings.ts'
 import { isRecord } from '../shared/type-checks.ts'
+import { warnOfShortSecret } from './redact.ts'
 
 /** The settings and the request of a call. The token is added to each attempt. */
 export interface PreparedRequest {
@@ -47,7 +46,7 @@ export function prepareRequest(
   const fields = validated.ok ? (validated.value as Readonly<Record<string, unknown>>) : {}
   const isWrite = endpoint.method === 'POST'
   const query = new URLSearchParams()
-  if (!isWrite) appendFields(query, fields, client.queryNames.get(operation))
+  if (!isWrite) appendFields(query, fields, client.queryNames[operation as OpenQueryOperation])
   if (settings.query !== undefined) {
     appendOptions(query, settings.query, isWrite ? Object.keys(fields) : [...query.keys()], issues)
   }

@@ -1,11 +1,9 @@
 import type { AccessTokenSource } from '../options.ts'
-import type { ClientSettings } from '../settings/client-settings.ts'
-import { bearerToken, TOKEN_RULE, warnOfShortSecret } from '../settings/secrets.ts'
+import { bearerToken, type ClientSettings, TOKEN_RULE } from '../settings.ts'
 import { expiryOf } from '../shared/jwt.ts'
 import { startTimer, TIMED_OUT, timeoutReason, withTimeout } from '../shared/timers.ts'
-import { type Failure, noTokenInTime, tokenFailure } from './failure.ts'
-import { nextSignalOf } from './next-signals.ts'
-import { partsOf, type Secrets, safeCause } from './redact.ts'
+import { type Failure, nextSignalOf, noTokenInTime, tokenFailure } from './failure.ts'
+import { partsOf, type Secrets, safeCause, warnOfShortSecret } from './redact.ts'
 
 /** A token is renewed this long before it expires. */
 const RENEW_BEFORE_MS = 30_000

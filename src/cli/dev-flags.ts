@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander'
-import { mustBeRegistrationPath } from '../endpoints/registration-path.ts'
+import { mustBeRegistrationPath } from '../endpoints/undocumented.ts'
 import type { Command, Context } from './command.ts'
 import type { DevFlags } from './dev.ts'
 import { decimal, hostName, httpUrl, port, RepeatableOption } from './flags.ts'

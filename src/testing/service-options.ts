@@ -1,5 +1,4 @@
-import { mustBeQueryNames, type QueryNames } from '../endpoints/query-names.ts'
-import { mustBeRegistrationPath } from '../endpoints/registration-path.ts'
+import { mustBeQueryNames, mustBeRegistrationPath, type QueryNames } from '../endpoints/undocumented.ts'
 import {
   copyOfOptions,
   milliseconds,

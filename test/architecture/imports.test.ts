@@ -9,7 +9,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   call: 'settings endpoints options errors transports schemas shared',
   settings: 'options endpoints errors shared',
   options: 'endpoints errors transports',
-  transports: 'options errors shared ky',
+  transports: 'errors shared ky',
   endpoints: 'errors schemas shared zod',
   errors: 'schemas shared',
   bulk: 'client endpoints errors postgres schemas shared sqlite zod',

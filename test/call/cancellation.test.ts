@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { AttemptCancellation } from '../../src/call/cancellation.ts'
+import { AttemptCancellation } from '../../src/transports/transport.ts'
 
 const reason = new Error('too late')
 

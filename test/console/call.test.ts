@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http'
 import { CampaignClient } from 'campaign-client'
 import { describe, expect, test } from 'vitest'
-import { exampleRequests } from '../../src/endpoints/example-requests.ts'
+import { exampleRequests } from '../../src/endpoints/arguments.ts'
 import type { OperationName } from '../../src/endpoints/index.ts'
 import { operations } from '../contract/operations.ts'
 import { openConsole, WALLET } from './open-console.ts'

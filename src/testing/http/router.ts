@@ -1,6 +1,5 @@
-import { type AnyEndpoint, endpoints, type OperationName } from '../../endpoints/index.ts'
-import { type QueryNames, readQueryNames } from '../../endpoints/query-names.ts'
-import { readRegistrationPath } from '../../endpoints/registration-path.ts'
+import { type AnyEndpoint, endpoints, type OpenQueryOperation, type OperationName } from '../../endpoints/index.ts'
+import { type QueryNames, readRegistrationPath } from '../../endpoints/undocumented.ts'
 import { validate } from '../../schemas/validate.ts'
 import { badRequest } from './responses.ts'
 
@@ -34,10 +33,10 @@ const catalogue = Object.entries(endpoints) as readonly (readonly [OperationName
 /** Finds the operation of a request and reads its arguments. */
 export class Router {
   readonly #routes: readonly { readonly operation: OperationName; readonly method: string; readonly path: string }[]
-  readonly #queryNames: ReadonlyMap<OperationName, Readonly<Record<string, string>>>
+  readonly #queryNames: QueryNames
 
-  constructor({ queryNames, webhookRegistrationPath = 'webhook' }: RouterOptions) {
-    this.#queryNames = readQueryNames(queryNames)
+  constructor({ queryNames = {}, webhookRegistrationPath = 'webhook' }: RouterOptions) {
+    this.#queryNames = queryNames
     const registrationPath = readRegistrationPath(webhookRegistrationPath)
     this.#routes = catalogue.map(([operation, { method, path = registrationPath }]) => ({
       operation,
@@ -66,7 +65,7 @@ export class Router {
   /** A parameter that occurs twice becomes a list, which no schema accepts. */
   #readQuery(operation: OperationName, { searchParams }: URL): Record<string, unknown> {
     const unchanged = [...searchParams.keys()].map((name) => [name, name] as const)
-    const renamed = Object.entries(this.#queryNames.get(operation) ?? {})
+    const renamed = Object.entries<string>(this.#queryNames[operation as OpenQueryOperation] ?? {})
     const read = (name: string): unknown => {
       const values = searchParams.getAll(name)
       return values.length > 1 ? values : values[0]

@@ -5,9 +5,9 @@
  * @module campaign-client/node
  */
 import { createNodeTransport } from '#node-transport'
-import type { NodeTransport, NodeTransportOptions } from './options.ts'
+import type { NodeTransport, NodeTransportOptions } from './node-transport.ts'
 
-export type { NodeAgent, NodeTransport, NodeTransportOptions } from './options.ts'
+export type { NodeAgent, NodeTransport, NodeTransportOptions } from './node-transport.ts'
 
 /**
  * Creates a transport over node:http and node:https, for the `transport` option of the client. It uses about a third of the

@@ -1,13 +1,13 @@
 import { dictionary, nested, type OptionRule, optional, withCopy } from '../errors/option-checks.ts'
 import { isWellFormed } from '../shared/text.ts'
-import { type AnyEndpoint, endpoints, type OpenQueryOperation, type OperationName, type RequestOf } from './index.ts'
+import { type AnyEndpoint, endpoints, type OpenQueryOperation, type RequestOf } from './index.ts'
 
 /** Names of query parameters that the API description does not show: `{ getCampaignInfo: { pid: 'id' } }`. */
 export type QueryNames = {
   readonly [Name in OpenQueryOperation]?: { readonly [Argument in keyof RequestOf<Name>]?: string } | undefined
 }
 
-const catalogue: readonly (readonly [string, AnyEndpoint])[] = Object.entries(endpoints)
+const catalogue: readonly [operation: string, endpoint: AnyEndpoint][] = Object.entries(endpoints)
 
 export const mustBeQueryNames: OptionRule = nested(
   Object.fromEntries(
@@ -33,8 +33,18 @@ function namesOf(renamable: readonly string[]): OptionRule {
   }, findProblems.copy)
 }
 
-/** Returns the query names of each operation, by argument. */
-export const readQueryNames = (
-  queryNames: QueryNames = {},
-): ReadonlyMap<OperationName, Readonly<Record<string, string>>> =>
-  new Map(Object.entries(queryNames).map(([operation, names = {}]) => [operation as OperationName, names]))
+/** Used to detect a path such as `//host` or `../x`, whose URL would not be below the base URL. */
+const BASE = 'https://base.invalid/v/'
+
+export const mustBeRegistrationPath: OptionRule = (value) => {
+  const path = typeof value === 'string' ? readRegistrationPath(value) : ''
+  if (path === '' || /[?#\\]/.test(path) || !URL.canParse(path, BASE) || new URL(path, BASE).href !== BASE + path) {
+    return 'must be a path below the base URL such as "webhooks", without query or fragment'
+  }
+  return catalogue.some(([, other]) => other.method === 'POST' && other.path === path)
+    ? 'must not be the path of another operation'
+    : undefined
+}
+
+/** Removes the leading slash of a checked path. */
+export const readRegistrationPath = (path: string): string => path.replace(/^\//, '')
