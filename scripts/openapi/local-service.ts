@@ -1,6 +1,6 @@
 import { toJSONSchema } from 'zod'
 import { CONTROL_REQUESTS } from '../../src/console/action-requests.ts'
-import { serviceSeed } from '../../src/testing/seed/seed-schema.ts'
+import { serviceSeed } from '../../src/testing/seed/seed.ts'
 import { Project } from '../comments.ts'
 import type { Schema } from './message-schemas.ts'
 import { TypeSchemas } from './type-schemas.ts'

@@ -1,26 +1,34 @@
-import { systemClock } from './clock/service-clock.ts'
+import { systemClock } from './clock.ts'
 import { EventListeners, type ServiceEvent } from './events.ts'
 import type { FaultOptions } from './faults/fault-options.ts'
-import { type FaultHandle, FaultQueue } from './faults/fault-queue.ts'
-import type { Outcome } from './faults/request-faults.ts'
-import { handleRequest } from './http/handle-request.ts'
+import { type FaultHandle, FaultQueue, type Outcome } from './faults/faults.ts'
+import { handleRequest, Router } from './http/handle-request.ts'
+import type { ServiceRequest } from './http/messages.ts'
 import { RequestLog, type RequestRecord } from './http/request-log.ts'
-import { Router, type ServiceRequest } from './http/router.ts'
 import { type ListeningService, type ListenOptions, listen } from './http/server.ts'
 import { createServiceFetch } from './http/service-fetch.ts'
 import { readBySchema } from './option-readers.ts'
-import { type ExportSeedOptions, exportSeed } from './seed/export-seed.ts'
-import { loadSeed } from './seed/load-seed.ts'
-import type { ServiceSeed } from './seed/seed.ts'
-import { readSeed } from './seed/seed-schema.ts'
+import { readSeed, type ServiceSeed } from './seed/seed.ts'
+import { type ExportSeedOptions, exportSeed, loadSeed } from './seed/service-content.ts'
 import { type CampaignServiceOptions, readServiceOptions } from './service-options.ts'
-import { type CompleteTaskOptions, completeTaskByOptions } from './state/complete-task.ts'
-import { type EntrySnapshot, type StateSnapshot, takeSnapshot } from './state/service-state.ts'
+import {
+  type CompleteTaskOptions,
+  completeTaskByOptions,
+  type EntrySnapshot,
+  type StateSnapshot,
+  takeSnapshot,
+} from './state/service-state.ts'
+import type { DeliveryRecord } from './webhooks/delivery.ts'
 import { DeliveryQueue } from './webhooks/delivery-queue.ts'
-import type { DeliveryRecord } from './webhooks/delivery-record.ts'
-import { draftEmittedMessage, type EmitOptions, type EmittedMessage } from './webhooks/emit.ts'
-import { type TestWebhookOptions, type TestWebhookResult, testWebhook } from './webhooks/test-webhook.ts'
-import { draftMessage } from './webhooks/webhook-message.ts'
+import {
+  draftEmittedMessage,
+  draftMessage,
+  type EmitOptions,
+  type EmittedMessage,
+  type TestWebhookOptions,
+  type TestWebhookResult,
+  testWebhook,
+} from './webhooks/messages.ts'
 import {
   describeWebhook,
   type WebhookOptions,

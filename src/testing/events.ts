@@ -1,11 +1,11 @@
 import { issuesAt, mustBeFunction, refuseOptions } from '../errors/option-checks.ts'
 import { callSafely } from '../shared/call-safely.ts'
-import type { ServiceClock } from './clock/service-clock.ts'
+import type { ServiceClock } from './clock.ts'
 import type { FaultChange, FaultRecord } from './faults/fault-options.ts'
+import type { ServiceResponse } from './http/messages.ts'
 import type { RequestRecord } from './http/request-log.ts'
-import type { ServiceResponse } from './http/responses.ts'
 import type { StateSnapshot } from './state/service-state.ts'
-import type { DeliveryRecord } from './webhooks/delivery-record.ts'
+import type { DeliveryRecord } from './webhooks/delivery.ts'
 import type { WebhookChange, WebhookRecord } from './webhooks/webhook-registry.ts'
 
 interface EventBase {

@@ -5,8 +5,8 @@
  */
 
 export { type CampaignService, createCampaignService } from './campaign-service.ts'
-export { createManualClock, type ManualClock, type ManualClockOptions } from './clock/manual-clock.ts'
-export type { ServiceClock } from './clock/service-clock.ts'
+export type { ServiceClock } from './clock.ts'
+export { createManualClock, type ManualClock, type ManualClockOptions } from './clock.ts'
 export type {
   ClockMovedEvent,
   DeliveryChangedEvent,
@@ -35,13 +35,12 @@ export type {
   SlowFault,
   StatusFault,
 } from './faults/fault-options.ts'
-export type { FaultHandle } from './faults/fault-queue.ts'
-export type { ServiceRateLimit } from './http/rate-limit.ts'
+export type { FaultHandle } from './faults/faults.ts'
+export type { ServiceRateLimit, TokenGrant, TokenOptions } from './http/access.ts'
+export type { ServiceResponse } from './http/messages.ts'
 export type { RequestRecord } from './http/request-log.ts'
-export type { ServiceResponse } from './http/responses.ts'
 export type { ListeningService, ListenOptions } from './http/server.ts'
 export { demoCampaign } from './seed/demo-campaign.ts'
-export type { ExportSeedOptions } from './seed/export-seed.ts'
 export type {
   AwardRecord,
   CampaignSeed,
@@ -55,12 +54,9 @@ export type {
   ValueRecord,
   WebhookSeed,
 } from './seed/seed.ts'
+export type { ExportSeedOptions } from './seed/service-content.ts'
 export type { CampaignServiceOptions } from './service-options.ts'
-export type { CompleteTaskOptions } from './state/complete-task.ts'
-export type { EntrySnapshot, StateSnapshot } from './state/service-state.ts'
-export type { TokenGrant, TokenOptions } from './tokens.ts'
-export type { DeliveryAttempt, DeliveryRecord } from './webhooks/delivery-record.ts'
-export type { EmitOptions, EmittedMessage } from './webhooks/emit.ts'
-export type { Deliver, PostResult } from './webhooks/post-message.ts'
-export type { TestWebhookOptions, TestWebhookResult } from './webhooks/test-webhook.ts'
+export type { CompleteTaskOptions, EntrySnapshot, StateSnapshot } from './state/service-state.ts'
+export type { Deliver, DeliveryAttempt, DeliveryRecord, PostResult } from './webhooks/delivery.ts'
+export type { EmitOptions, EmittedMessage, TestWebhookOptions, TestWebhookResult } from './webhooks/messages.ts'
 export type { WebhookChange, WebhookOptions, WebhookRecord } from './webhooks/webhook-registry.ts'

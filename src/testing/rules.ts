@@ -1,7 +1,8 @@
 import type { OperationName, RequestOf } from '../endpoints/index.ts'
 import type { ReferralRejection } from '../errors/client-errors.ts'
 import { WALLET_PLATFORM } from '../shared/award.ts'
-import { accessDenied, badRequest, HttpError } from './http/responses.ts'
+import type { TokenGrant } from './http/access.ts'
+import { accessDenied, badRequest, HttpError } from './http/messages.ts'
 import {
   type Campaign,
   type Challenge,
@@ -10,11 +11,9 @@ import {
   type Quest,
   type Task,
   totalXp,
+  type User,
 } from './state/campaign.ts'
-import { completeTask, missingDependencies } from './state/complete-task.ts'
-import type { EntryOptions, ServiceState } from './state/service-state.ts'
-import type { User } from './state/user-registry.ts'
-import type { TokenGrant } from './tokens.ts'
+import { completeTask, type EntryOptions, missingDependencies, type ServiceState } from './state/service-state.ts'
 import { isUsableSecret, UNUSABLE_SECRET, type WebhookRegistry } from './webhooks/webhook-registry.ts'
 
 /** The second argument of every rule. */

@@ -13,13 +13,11 @@ import {
 } from '../errors/option-checks.ts'
 import { copyJson, isWellFormed } from '../shared/text.ts'
 import { isRecord, typeName } from '../shared/type-checks.ts'
-import { mustBeClock, type ServiceClock } from './clock/service-clock.ts'
-import { RateLimit, type ServiceRateLimit } from './http/rate-limit.ts'
+import { mustBeClock, type ServiceClock } from './clock.ts'
+import { RateLimit, readTokens, type ServiceRateLimit, type TokenOptions } from './http/access.ts'
 import { parseBySchema } from './option-readers.ts'
-import type { ServiceSeed } from './seed/seed.ts'
-import { serviceSeed } from './seed/seed-schema.ts'
-import { readTokens, type TokenOptions } from './tokens.ts'
-import type { Deliver } from './webhooks/post-message.ts'
+import { type ServiceSeed, serviceSeed } from './seed/seed.ts'
+import type { Deliver } from './webhooks/delivery.ts'
 
 /** Options of {@link createCampaignService}. */
 export interface CampaignServiceOptions extends ServiceSeed {

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { createCampaignService, type RequestRecord } from 'campaign-client/testing'
 import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
-import { deliveryToCurl, toCurl } from '../../src/console/server/curl.ts'
+import { deliveryToCurl, toCurl } from '../../src/console/server/request-code.ts'
 import { FULL_SIZE } from '../support/full-size.ts'
 
 /** Writes the command to a shell, as a person pastes it. */

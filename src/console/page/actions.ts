@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
-import { Problem } from '../problem.ts'
+import { Problem } from '../action-requests.ts'
 import { type ActionName, type ActionRequest, type ActionResponse, type ActionResult, PATHS } from '../protocol.ts'
 import { refresh } from './live.ts'
 

@@ -1,16 +1,14 @@
 import { ConfigurationError, type Issue } from 'campaign-client'
-import type { CampaignService, EmitOptions, FaultOptions } from 'campaign-client/testing'
+import type { CampaignService, EmitOptions, FaultOptions, ServiceSeed, WebhookRecord } from 'campaign-client/testing'
 import type { $ZodIssue } from 'zod/v4/core'
 import { describeAt } from '../../shared/issue.ts'
-import { ACTION_REQUESTS, type ActionName, type ActionRequest } from '../action-requests.ts'
-import { Problem } from '../problem.ts'
+import { isRecord } from '../../shared/type-checks.ts'
+import { ACTION_REQUESTS, type ActionName, type ActionRequest, Problem } from '../action-requests.ts'
 import type { ActionResult } from '../protocol.ts'
-import { explainAttempts } from './attempts.ts'
 import { type Caller, callMethod, methodViews } from './call.ts'
-import { deliveryToCurl } from './curl.ts'
-import { deliveryRow, type Feed } from './feed.ts'
-import { savedWebhook } from './saved-webhook.ts'
-import { prepareSeed } from './seed.ts'
+import { deliveryRow, explainAttempts, savedWebhook } from './delivery-view.ts'
+import type { Feed } from './feed.ts'
+import { deliveryToCurl } from './request-code.ts'
 
 /** The objects that actions use. */
 export interface ActionContext extends Caller {
@@ -265,4 +263,27 @@ function describeIssue(issue: $ZodIssue, request: unknown, fields: readonly stri
     default:
       return issue.message
   }
+}
+
+/**
+ * Prepares a seed for the service. Removes `$schema`, which editors read, and sets the secret of signed webhooks that have none.
+ * Registered webhooks keep their own secrets.
+ *
+ * @throws Error when the seed is not a JSON object; the service checks its content
+ */
+export function prepareSeed(
+  seed: unknown,
+  secret: string | undefined,
+  registered: readonly WebhookRecord[] = [],
+): ServiceSeed {
+  if (!isRecord(seed)) throw new Error('A seed is a JSON object. "Save seed" writes one.')
+  const { $schema, ...content } = seed
+  const { webhooks } = content
+  if (!Array.isArray(webhooks) || secret === undefined) return content as ServiceSeed
+  const kept = new Set<unknown>(registered.filter(({ signed }) => signed).map(({ hook_id }) => hook_id))
+  const lacksSecret = (webhook: Record<string, unknown>) =>
+    webhook.signed === true && webhook.secret === undefined && !kept.has(webhook.hook_id)
+  const withSecret = (webhook: unknown) =>
+    isRecord(webhook) && lacksSecret(webhook) ? { ...webhook, secret } : webhook
+  return { ...content, webhooks: webhooks.map(withSecret) } as ServiceSeed
 }

@@ -6,12 +6,11 @@ import type {
   ServiceEvent,
   TestWebhookResult,
 } from 'campaign-client/testing'
-import { isRecord } from '../../shared/type-checks.ts'
-import type { Changes, DeliveryRow, FaultView, RequestDetails, RequestView, Setup } from '../protocol.ts'
-import { Campaigns } from './campaigns.ts'
-import { Progress } from './progress.ts'
+import type { Changes, FaultView, RequestDetails, RequestView, Setup } from '../protocol.ts'
+import { Campaigns, Progress } from './campaigns.ts'
+import { deliveryRow, type ListedDelivery } from './delivery-view.ts'
 import { RecentRows } from './recent-rows.ts'
-import { CALL_HEADER, requestRow, requestSize, requestView, shorten } from './request-view.ts'
+import { CALL_HEADER, requestRow, requestSize, requestView } from './request-view.ts'
 
 interface FeedOptions {
   readonly service: CampaignService
@@ -21,10 +20,6 @@ interface FeedOptions {
   /** Calls `ended` when the current response ends, with the duration of the request in milliseconds. */
   readonly onResponseEnd: (ended: (durationMs: number) => void) => void
 }
-
-/** A delivery of the service, or a message of the Test tool in the same form. */
-export type ListedDelivery = Omit<DeliveryRecord, 'deliveryId'> &
-  Pick<DeliveryRow, 'key' | 'cause' | 'isFromConsole' | 'isTest'>
 
 type ListName = 'requests' | 'deliveries'
 
@@ -289,36 +284,6 @@ export class Feed {
       { ...delivery, key, ...(cause !== undefined && { cause }), ...(isFromConsole && { isFromConsole }) },
       this.#revision,
     )
-  }
-}
-
-export function deliveryRow({ body, signature, attempts, ...delivery }: ListedDelivery): DeliveryRow {
-  const lastStatus = attempts.at(-1)?.status
-  const fault = attempts.findLast((attempt) => attempt.fault !== undefined)?.fault
-  return {
-    ...delivery,
-    ...subjectOf(body),
-    attempts: attempts.length,
-    failures: attempts.filter(({ ok }) => !ok).length,
-    statuses: [...new Set(attempts.map(({ status }) => String(status ?? 'none')))],
-    ...(lastStatus !== undefined && { lastStatus }),
-    ...(fault !== undefined && { fault }),
-  }
-}
-
-/** Returns what a message is about, with defaults for a payload without type, user and campaign. */
-function subjectOf(body: string): Pick<DeliveryRow, 'type' | 'user' | 'pid' | 'item' | 'xp'> {
-  const { scope, user, event, campaign } = JSON.parse(body)
-  const type: unknown = isRecord(event) ? event.type : undefined
-  const pid: unknown = isRecord(campaign) ? campaign.id : undefined
-  const data = isRecord(event) && isRecord(event.data) ? event.data : {}
-  const item = [data.action, data.reward].map((each) => isRecord(each) && each.id).find(Boolean)
-  return {
-    ...(typeof item === 'string' && { item: shorten(item) }),
-    ...(typeof data.xp === 'number' && { xp: data.xp }),
-    type: typeof type === 'string' ? shorten(type) : typeof scope === 'string' ? shorten(scope) : 'message',
-    user: typeof user === 'string' ? shorten(user) : '',
-    pid: typeof pid === 'string' ? shorten(pid) : '',
   }
 }
 

@@ -3,8 +3,7 @@ import { type $ZodType, safeParse } from 'zod/v4/core'
 import { endpoints } from '../../endpoints/index.ts'
 import { isRecord } from '../../shared/type-checks.ts'
 import type { BodyView, RequestRow, RequestView } from '../protocol.ts'
-import { toCurl } from './curl.ts'
-import { toTypeScript } from './typescript.ts'
+import { toCurl, toTypeScript } from './request-code.ts'
 
 /** The header with the ID of a call that the form of the page sent. */
 export const CALL_HEADER = 'x-campaign-client-console'

@@ -1,13 +1,13 @@
-import type { ServiceClock } from '../clock/service-clock.ts'
-import type { FaultQueue } from '../faults/fault-queue.ts'
-import { applyFault, type Outcome, takesEffect } from '../faults/request-faults.ts'
+import { type AnyEndpoint, endpoints, type OpenQueryOperation, type OperationName } from '../../endpoints/index.ts'
+import { type QueryNames, readRegistrationPath } from '../../endpoints/undocumented.ts'
+import { validate } from '../../schemas/validate.ts'
+import type { ServiceClock } from '../clock.ts'
+import { applyFault, type FaultQueue, type Outcome, takesEffect } from '../faults/faults.ts'
 import { type RuleContext, rules } from '../rules.ts'
-import type { ServiceContent } from '../seed/load-seed.ts'
-import { authenticate, bearerTokenOf, type Grants, type TokenGrant } from '../tokens.ts'
-import type { RateLimit } from './rate-limit.ts'
+import type { ServiceContent } from '../seed/service-content.ts'
+import { authenticate, bearerTokenOf, type Grants, type RateLimit, type TokenGrant } from './access.ts'
+import { badRequest, HttpError, type ServiceRequest, type ServiceResponse } from './messages.ts'
 import { describeRequest, type RequestLog, type RequestRecord } from './request-log.ts'
-import { badRequest, HttpError, type ServiceResponse } from './responses.ts'
-import type { Route, Router, ServiceRequest } from './router.ts'
 
 /** The largest body that the service reads, in bytes. Assumed: the API description shows no limit. */
 export const MAX_BODY_BYTES = 1_048_576
@@ -90,3 +90,77 @@ const json = (status: number, body: unknown, headers: Readonly<Record<string, st
   headers: { 'content-type': 'application/json; charset=utf-8', ...headers },
   body: JSON.stringify(body),
 })
+
+interface RouterOptions {
+  readonly queryNames?: QueryNames | undefined
+  readonly webhookRegistrationPath?: string | undefined
+}
+
+/**
+ * The base path of all operations.
+ * See "Base URL and version" in docs/the-service.md.
+ */
+export const BASE_PATH = '/api/v1'
+
+export interface Route {
+  readonly operation: OperationName | undefined
+  /** The methods of the path; empty for an unknown path. */
+  readonly allowed: readonly string[]
+}
+
+const catalogue = Object.entries(endpoints) as readonly (readonly [OperationName, AnyEndpoint])[]
+
+/** Finds the operation of a request and reads its arguments. */
+export class Router {
+  readonly #routes: readonly { readonly operation: OperationName; readonly method: string; readonly path: string }[]
+  readonly #queryNames: QueryNames
+
+  constructor({ queryNames = {}, webhookRegistrationPath = 'webhook' }: RouterOptions) {
+    this.#queryNames = queryNames
+    const registrationPath = readRegistrationPath(webhookRegistrationPath)
+    this.#routes = catalogue.map(([operation, { method, path = registrationPath }]) => ({
+      operation,
+      method,
+      path: `${BASE_PATH}/${path}`,
+    }))
+  }
+
+  route({ method, url }: Pick<ServiceRequest, 'method' | 'url'>): Route {
+    const candidates = this.#routes.filter(({ path }) => path === url.pathname)
+    return {
+      operation: candidates.find((candidate) => candidate.method === method)?.operation,
+      allowed: candidates.map((candidate) => candidate.method),
+    }
+  }
+
+  /** Returns the arguments. @throws HttpError (400) when they are wrong */
+  read(operation: OperationName, request: ServiceRequest): unknown {
+    const { method, request: schema } = endpoints[operation]
+    const given = method === 'GET' ? this.#readQuery(operation, request.url) : readJsonBody(request)
+    const checked = validate<unknown>(schema, given)
+    if (checked.ok) return checked.value
+    throw badRequest(checked.issues.map(({ path, message }) => `${path.join('.') || 'request'}: ${message}`).join('; '))
+  }
+
+  /** A parameter that occurs twice becomes a list, which no schema accepts. */
+  #readQuery(operation: OperationName, { searchParams }: URL): Record<string, unknown> {
+    const unchanged = [...searchParams.keys()].map((name) => [name, name] as const)
+    const renamed = Object.entries<string>(this.#queryNames[operation as OpenQueryOperation] ?? {})
+    const read = (name: string): unknown => {
+      const values = searchParams.getAll(name)
+      return values.length > 1 ? values : values[0]
+    }
+    return Object.fromEntries([...unchanged, ...renamed].map(([argument, wireName]) => [argument, read(wireName)]))
+  }
+}
+
+function readJsonBody({ headers, body }: ServiceRequest): unknown {
+  const type = headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase()
+  if (type !== 'application/json') throw badRequest('the Content-Type of a body must be application/json')
+  const utf8 = new TextDecoder('utf-8', { fatal: true })
+  try {
+    return JSON.parse(utf8.decode(body))
+  } catch {
+    throw badRequest('the body is not JSON in UTF-8')
+  }
+}

@@ -1,7 +1,7 @@
 import type { OperationName } from '../../endpoints/index.ts'
 import { tryParseJson } from '../../shared/text.ts'
 import type { FaultKind } from '../faults/fault-options.ts'
-import type { ServiceRequest } from './router.ts'
+import type { ServiceRequest } from './messages.ts'
 
 /** A request to the service, without its token and without the secrets of webhooks. */
 export interface RequestRecord {

@@ -11,11 +11,10 @@ import {
 } from '../../errors/option-checks.ts'
 import { readBytes } from '../../shared/byte-chunks.ts'
 import { isForbiddenPort } from '../../shared/http.ts'
-import { abortableDelay, type ServiceClock } from '../clock/service-clock.ts'
-import { type Outcome, transmit } from '../faults/request-faults.ts'
-import { MAX_BODY_BYTES } from './handle-request.ts'
-import { isBodyless } from './responses.ts'
-import { BASE_PATH, type ServiceRequest } from './router.ts'
+import { abortableDelay, type ServiceClock } from '../clock.ts'
+import { type Outcome, transmit } from '../faults/faults.ts'
+import { BASE_PATH, MAX_BODY_BYTES } from './handle-request.ts'
+import { isBodyless, type ServiceRequest } from './messages.ts'
 
 /** Options of `service.listen`. */
 export interface ListenOptions {

@@ -1,7 +1,6 @@
-import { abortableDelay, type ServiceClock, untilAborted } from '../clock/service-clock.ts'
-import { lostConnection, type Outcome, transmit } from '../faults/request-faults.ts'
-import { isBodyless } from './responses.ts'
-import type { ServiceRequest } from './router.ts'
+import { abortableDelay, type ServiceClock, untilAborted } from '../clock.ts'
+import { lostConnection, type Outcome, transmit } from '../faults/faults.ts'
+import { isBodyless, type ServiceRequest } from './messages.ts'
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 

@@ -1,7 +1,8 @@
+import type { LinkedProfile } from '../../endpoints/get-user-profiles.ts'
 import type { RewardEntry } from '../../endpoints/get-user-progress.ts'
+import { comparableAddress, WALLET_ADDRESS } from '../../shared/award.ts'
 import { rankOf } from '../../shared/rank.ts'
 import type { CampaignSeed, ChallengeSeed, QuestSeed, TaskSeed } from '../seed/seed.ts'
-import type { User } from './user-registry.ts'
 
 /** A seed with all its defaults. Only `meta` has no default. */
 type WithDefaults<Seed> = { readonly [Name in Exclude<keyof Seed, 'meta'>]-?: Exclude<Seed[Name], undefined> } & {
@@ -137,15 +138,6 @@ const defineCampaign = (seed: CampaignSeed) => ({
 const withDefaults = <Item>(defaults: object, seeds: readonly ChallengeSeed[] = []): ReadonlyMap<string, Item> =>
   new Map(seeds.map((seed) => [seed.id, { ...defaults, name: seed.id, ...seed } as Item]))
 
-/** Returns the tasks that a quest requires: those that are not optional, or all tasks if every task is optional. */
-export function requiredTasks(
-  actions: readonly string[],
-  tasks: ReadonlyMap<string, Pick<TaskSeed, 'is_optional'>>,
-): readonly string[] {
-  const required = actions.filter((id) => !tasks.get(id)?.is_optional)
-  return required.length > 0 ? required : actions
-}
-
 /** Limits XP to finite numbers: JSON has no infinity and would send null. */
 export const finiteXp = (xp: number): number => Math.max(-Number.MAX_VALUE, Math.min(xp, Number.MAX_VALUE))
 
@@ -154,3 +146,61 @@ export const earnedXp = (item: { readonly xp: number; readonly xp_mul: number },
   finiteXp(finiteXp(item.xp * item.xp_mul) * entry.xp_mul)
 
 export const totalXp = (entry: Entry): number => finiteXp(finiteXp(entry.xp + entry.ref_xp) + entry.ugc_xp)
+
+/** A user, in all campaigns. */
+export interface User {
+  /** The account the user was registered with. */
+  readonly account: string
+  /** The platform of that account. */
+  readonly platform: string
+  readonly profiles: LinkedProfile[]
+  wallet: string
+  email: string
+}
+
+/**
+ * All users. `find` accepts any account of a user. The platform and the letter case of a wallet address do not matter
+ * (assumed): the API description does not show the platform on which `rewardWallet` registers an address.
+ */
+export class UserRegistry {
+  readonly #byAccount = new Map<string, User>()
+
+  find(account: string, platform: string): User | undefined {
+    return this.#byAccount.get(accountKey(account, platform))
+  }
+
+  /** Whether two accounts of a platform belong to one user. The user need not be registered. */
+  areSameUser(first: string, second: string, platform: string): boolean {
+    if (accountKey(first, platform) === accountKey(second, platform)) return true
+    const user = this.find(first, platform)
+    return user !== undefined && user === this.find(second, platform)
+  }
+
+  /** Returns the user with this account. Registers a user if there is none. */
+  register(account: string, platform: string): User {
+    const known = this.find(account, platform)
+    if (known) return known
+    const user: User = {
+      account,
+      platform,
+      profiles: [],
+      wallet: WALLET_ADDRESS.test(account) ? account : '',
+      email: '',
+    }
+    this.link(user, { account, platform })
+    return user
+  }
+
+  /** Adds an account to a user. Returns false if the account belongs to another user. */
+  link(user: User, { account, platform }: LinkedProfile): boolean {
+    const key = accountKey(account, platform)
+    const owner = this.#byAccount.get(key)
+    if (owner) return owner === user
+    this.#byAccount.set(key, user)
+    user.profiles.push({ account, platform })
+    return true
+  }
+}
+
+const accountKey = (account: string, platform: string): string =>
+  WALLET_ADDRESS.test(account) ? comparableAddress(account) : JSON.stringify([platform, account])

@@ -2,10 +2,10 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type CampaignService, type CampaignServiceOptions, createCampaignService } from 'campaign-client/testing'
 import { onTestFinished } from 'vitest'
+import { type AnsweredQuestion, type CheckResult, resultOf, runCheck } from '../../../src/cli/check/check.ts'
 import { Probe } from '../../../src/cli/check/probe.ts'
 import { type Profile, type Result, targetOf } from '../../../src/cli/check/profile.ts'
 import { Check, type CheckArguments } from '../../../src/cli/check/question.ts'
-import { type AnsweredQuestion, type CheckResult, resultOf, runCheck } from '../../../src/cli/check/run-check.ts'
 import type { Cancellation, TransportRequest, TransportResponse } from '../../../src/transports/transport.ts'
 
 /** Answers a request instead of the service, or changes the answer of the service. */

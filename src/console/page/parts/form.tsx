@@ -1,6 +1,6 @@
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useEffect, useId, useRef, useState } from 'preact/hooks'
-import { Problem } from '../../problem.ts'
+import { Problem } from '../../action-requests.ts'
 import { messageOf } from '../actions.ts'
 import { Text } from './text.tsx'
 

@@ -1,5 +1,5 @@
 import { isRecord } from '../../../../shared/type-checks.ts'
-import { Problem } from '../../../problem.ts'
+import { Problem } from '../../../action-requests.ts'
 import { messageOf, notify, perform, useAction } from '../../actions.ts'
 import { refresh, service } from '../../live.ts'
 import { Form, SelectField, TextField } from '../../parts/form.tsx'

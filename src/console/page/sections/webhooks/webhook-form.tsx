@@ -1,5 +1,5 @@
 import type { WebhookRecord } from 'campaign-client/testing'
-import { Problem } from '../../../problem.ts'
+import { Problem } from '../../../action-requests.ts'
 import { notify, perform } from '../../actions.ts'
 import { deliveries, refresh, service } from '../../live.ts'
 import { Form, TextField } from '../../parts/form.tsx'

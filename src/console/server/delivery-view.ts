@@ -1,15 +1,49 @@
-import type { CampaignService } from 'campaign-client/testing'
+import type { CampaignService, DeliveryRecord, WebhookSeed } from 'campaign-client/testing'
 import { diagnoseWebhook } from 'campaign-client/webhook'
 import { adviceOnConnection, adviceOnStatus } from '../../shared/receiver-advice.ts'
+import { isRecord } from '../../shared/type-checks.ts'
 import { DELIVERY_FAULT_KINDS } from '../fault-kinds.ts'
-import type { AttemptView } from '../protocol.ts'
-import type { ListedDelivery } from './feed.ts'
-import { savedWebhook } from './saved-webhook.ts'
+import type { AttemptView, DeliveryRow } from '../protocol.ts'
+import { shorten } from './request-view.ts'
 
 interface Senders {
   readonly service: CampaignService
   /** The value of CAMPAIGN_WEBHOOK_SECRET. */
   readonly secret: string | undefined
+}
+
+/** A delivery of the service, or a message of the Test tool in the same form. */
+export type ListedDelivery = Omit<DeliveryRecord, 'deliveryId'> &
+  Pick<DeliveryRow, 'key' | 'cause' | 'isFromConsole' | 'isTest'>
+
+export function deliveryRow({ body, signature, attempts, ...delivery }: ListedDelivery): DeliveryRow {
+  const lastStatus = attempts.at(-1)?.status
+  const fault = attempts.findLast((attempt) => attempt.fault !== undefined)?.fault
+  return {
+    ...delivery,
+    ...subjectOf(body),
+    attempts: attempts.length,
+    failures: attempts.filter(({ ok }) => !ok).length,
+    statuses: [...new Set(attempts.map(({ status }) => String(status ?? 'none')))],
+    ...(lastStatus !== undefined && { lastStatus }),
+    ...(fault !== undefined && { fault }),
+  }
+}
+
+/** Returns what a message is about, with defaults for a payload without type, user and campaign. */
+function subjectOf(body: string): Pick<DeliveryRow, 'type' | 'user' | 'pid' | 'item' | 'xp'> {
+  const { scope, user, event, campaign } = JSON.parse(body)
+  const type: unknown = isRecord(event) ? event.type : undefined
+  const pid: unknown = isRecord(campaign) ? campaign.id : undefined
+  const data = isRecord(event) && isRecord(event.data) ? event.data : {}
+  const item = [data.action, data.reward].map((each) => isRecord(each) && each.id).find(Boolean)
+  return {
+    ...(typeof item === 'string' && { item: shorten(item) }),
+    ...(typeof data.xp === 'number' && { xp: data.xp }),
+    type: typeof type === 'string' ? shorten(type) : typeof scope === 'string' ? shorten(scope) : 'message',
+    user: typeof user === 'string' ? shorten(user) : '',
+    pid: typeof pid === 'string' ? shorten(pid) : '',
+  }
 }
 
 /** Returns the attempts of a delivery, with advice on each failure. */
@@ -60,3 +94,7 @@ function findingsOn(
   const unsigned = 'The webhook has no secret, so the message has no signature. Edit the webhook to enter the secret.'
   return found.length > 0 ? [...new Set(found)] : [unsigned]
 }
+
+/** Returns a webhook with its secret, which `service.webhooks` does not have. */
+export const savedWebhook = (service: CampaignService, hook_id: string | undefined): WebhookSeed | undefined =>
+  service.exportSeed({ secrets: true }).webhooks?.find((webhook) => webhook.hook_id === hook_id)

@@ -1,3 +1,11 @@
+/** A request to the service, over HTTP or through `service.fetch`. */
+export interface ServiceRequest {
+  readonly method: string
+  readonly url: URL
+  readonly headers: Headers
+  readonly body: Uint8Array
+}
+
 /** A response of the service. */
 export interface ServiceResponse {
   /** The HTTP status. */
