@@ -41,7 +41,7 @@ export const entryPoints: readonly EntryPoint[] = [
 ]
 
 export const runtimeChoices: readonly RuntimeChoice[] = [
-  { name: '#crypto', node: 'src/webhook/verify/crypto.node.ts', default: 'src/webhook/verify/crypto.portable.ts' },
+  { name: '#crypto', node: 'src/webhook/crypto.node.ts', default: 'src/webhook/crypto.portable.ts' },
   {
     name: '#node-transport',
     node: 'src/transports/node/node-transport.ts',

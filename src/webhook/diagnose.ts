@@ -8,7 +8,7 @@ import {
   toRawBody,
   type WebhookKey,
   type WebhookSecret,
-} from './verify/signature.ts'
+} from './signature.ts'
 
 /**
  * The causes that `diagnoseWebhook` finds.

@@ -9,13 +9,7 @@ import {
 import type { Issue } from '../shared/issue.ts'
 import { parseJson } from '../shared/text.ts'
 import { isRecord } from '../shared/type-checks.ts'
-import {
-  checkSignature,
-  type RawBody,
-  type SignatureHeader,
-  toRawBody,
-  type WebhookSecret,
-} from './verify/signature.ts'
+import { checkSignature, type RawBody, type SignatureHeader, toRawBody, type WebhookSecret } from './signature.ts'
 
 interface EventBase {
   /** Unique ID of this message: the same in each delivery attempt and for each URL of the webhook. */

@@ -43,15 +43,18 @@ export {
   type WebhookEvent,
   type WebhookResult,
 } from './event.ts'
+export type { FetchHandler, WaitUntilContext } from './receiver/adapters/fetch.ts'
+export type { LambdaContext, LambdaHandler, LambdaHttpEvent, LambdaHttpResult } from './receiver/adapters/lambda.ts'
 export type {
   FastifyPlugin,
   FastifyScope,
   FastifyWebhookReply,
   FastifyWebhookRequest,
-} from './receiver/adapters/fastify.ts'
-export type { FetchHandler, WaitUntilContext } from './receiver/adapters/fetch.ts'
-export type { LambdaContext, LambdaHandler, LambdaHttpEvent, LambdaHttpResult } from './receiver/adapters/lambda.ts'
-export type { NodeHandler, NodeReadable, NodeRequest, NodeResponse } from './receiver/adapters/node.ts'
+  NodeHandler,
+  NodeReadable,
+  NodeRequest,
+  NodeResponse,
+} from './receiver/adapters/node.ts'
 export {
   createWebhookReceiver,
   type WebhookCloseOptions,
@@ -59,7 +62,7 @@ export {
   type WebhookReceiver,
   type WebhookReplayOptions,
 } from './receiver/create-webhook-receiver.ts'
-export type { WebhookFailedMessage } from './receiver/failed-messages.ts'
+export type { WebhookFailedMessage } from './receiver/delivery.ts'
 export type {
   WebhookErrorContext,
   WebhookErrorStage,
@@ -72,6 +75,14 @@ export type {
 } from './receiver/options.ts'
 export type { WebhookReplayOutcome } from './receiver/receiver.ts'
 export type { WebhookRejectionReason } from './receiver/responses.ts'
+export {
+  type RawBody,
+  type SignatureHeader,
+  signWebhook,
+  verifyWebhook,
+  type WebhookKey,
+  type WebhookSecret,
+} from './signature.ts'
 export type {
   ClaimResult,
   DeliveryFailure,
@@ -82,5 +93,3 @@ export type {
   WebhookFailureReason,
 } from './stores/delivery-store.ts'
 export { type MemoryStoreOptions, memoryStore } from './stores/memory-store.ts'
-export type { RawBody, WebhookKey, WebhookSecret } from './verify/signature.ts'
-export { type SignatureHeader, signWebhook, verifyWebhook } from './verify/signature.ts'

@@ -18,7 +18,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   },
   node: { mutate: ['src/transports/node/!(unsupported-runtime).ts'], tests: ['test/node/!(response).test.ts'] },
   progress: { mutate: ['src/progress-changes.ts'], tests: ['test/progress/*.test.ts'] },
-  verify: { mutate: ['src/webhook/{event.ts,verify/*.ts}'], tests: ['test/webhook/{verify,event}/*.test.ts'] },
+  verify: { mutate: ['src/webhook/{event,signature,crypto.*}.ts'], tests: ['test/webhook/{verify,event}/*.test.ts'] },
   receiver: { mutate: ['src/webhook/receiver/*.ts'], tests: ['test/webhook/receiver/!(simulation).test.ts'] },
   adapters: {
     mutate: ['src/webhook/receiver/adapters/*.ts'],

@@ -1,11 +1,11 @@
 import { vi } from 'vitest'
-import type * as Crypto from '../../src/webhook/verify/crypto.portable.ts'
+import type * as Crypto from '../../src/webhook/crypto.portable.ts'
 
 export type Webhook = typeof import('campaign-client/webhook')
 
 const CRYPTO = {
-  node: () => import('../../src/webhook/verify/crypto.node.ts'),
-  portable: () => import('../../src/webhook/verify/crypto.portable.ts'),
+  node: () => import('../../src/webhook/crypto.node.ts'),
+  portable: () => import('../../src/webhook/crypto.portable.ts'),
 }
 
 /** The two builds of the cryptography. Both must return the same results. */

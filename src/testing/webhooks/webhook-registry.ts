@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { webhookRegistration } from '../../endpoints/register-webhook.ts'
 import { identifier } from '../../schemas/fields.ts'
-import { secretProblem } from '../../webhook/verify/signature.ts'
+import { secretProblem } from '../../webhook/signature.ts'
 import { strictFields } from '../option-readers.ts'
 import type { IdGenerator } from '../state/id-generator.ts'
 

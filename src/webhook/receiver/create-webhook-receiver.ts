@@ -6,12 +6,10 @@ import {
   readOptions,
   within,
 } from '../../errors/option-checks.ts'
-import { type FastifyPlugin, fastifyAdapter } from './adapters/fastify.ts'
 import { type FetchHandler, fetchAdapter } from './adapters/fetch.ts'
 import { type LambdaHandler, lambdaAdapter } from './adapters/lambda.ts'
-import { type NodeHandler, nodeAdapter } from './adapters/node.ts'
-import { isKeyOf } from './delivery.ts'
-import { GIVEN_UP_MS, keepingStore, listFailed, type WebhookFailedMessage } from './failed-messages.ts'
+import { type FastifyPlugin, fastifyAdapter, type NodeHandler, nodeAdapter } from './adapters/node.ts'
+import { GIVEN_UP_MS, isKeyOf, keepingStore, listFailed, type WebhookFailedMessage } from './delivery.ts'
 import { receiverSettings, type WebhookReceiverOptions } from './options.ts'
 import { Receiver, type WebhookReplayOutcome } from './receiver.ts'
 
@@ -25,8 +23,6 @@ export interface WebhookCloseOptions {
   timeoutMs?: number | undefined
 }
 
-const closeRules = (): OptionRules<WebhookCloseOptions> => ({ timeoutMs: optional(nonNegativeMilliseconds) })
-
 /** Options of {@link WebhookReceiver.failed}. */
 export interface WebhookFailedOptions {
   /**
@@ -38,17 +34,11 @@ export interface WebhookFailedOptions {
   olderThanMs?: number | undefined
 }
 
-const failedRules = (): OptionRules<WebhookFailedOptions> => ({
-  olderThanMs: optional(within('milliseconds', 0, Number.MAX_SAFE_INTEGER)),
-})
-
 /** Options of {@link WebhookReceiver.replay}. */
 export interface WebhookReplayOptions {
   /** Stops the replay: the signal of the handler fires with the same reason. */
   signal?: AbortSignal | undefined
 }
-
-const replayRules = (): OptionRules<WebhookReplayOptions> => ({ signal: optional(mustBeSignal) })
 
 /** A webhook endpoint for every runtime. Its functions need no `this`. */
 export interface WebhookReceiver {
@@ -205,8 +195,7 @@ export function createWebhookReceiver(options: WebhookReceiverOptions): WebhookR
     },
     failed(failedOptions = {}) {
       const { olderThanMs = GIVEN_UP_MS } = readOptions('failed', failedOptions, failedRules())
-      keepingStore(settings)
-      return listFailed(settings, olderThanMs)
+      return listFailed(keepingStore(settings), settings.endpoint, olderThanMs)
     },
     async replay(key, replayOptions = {}) {
       const { signal } = readOptions('replay', replayOptions, replayRules())
@@ -218,3 +207,11 @@ export function createWebhookReceiver(options: WebhookReceiverOptions): WebhookR
     },
   }
 }
+
+const closeRules = (): OptionRules<WebhookCloseOptions> => ({ timeoutMs: optional(nonNegativeMilliseconds) })
+
+const failedRules = (): OptionRules<WebhookFailedOptions> => ({
+  olderThanMs: optional(within('milliseconds', 0, Number.MAX_SAFE_INTEGER)),
+})
+
+const replayRules = (): OptionRules<WebhookReplayOptions> => ({ signal: optional(mustBeSignal) })

@@ -1,10 +1,18 @@
 import { sha256Hex } from '#crypto'
+import { ConfigurationError } from '../../errors/client-errors.ts'
 import { LeaseError } from '../../errors/webhook-errors.ts'
+import { DELIVERY_SPAN_MS } from '../../shared/delivery-schedule.ts'
 import { sleep, TIMED_OUT, withTimeout } from '../../shared/timers.ts'
-import { typeName } from '../../shared/type-checks.ts'
-import { parseWebhookBody } from '../event.ts'
-import type { ClaimResult, DeliveryFailure, DeliveryStore, TakeResult } from '../stores/delivery-store.ts'
-import { failureOf, keepingStore, messageToKeep } from './failed-messages.ts'
+import { isError, typeName } from '../../shared/type-checks.ts'
+import { parseWebhookBody, type WebhookEvent } from '../event.ts'
+import {
+  type ClaimResult,
+  type DeliveryStore,
+  type FailedDelivery,
+  mustKeepMessages,
+  type TakeResult,
+  type WebhookFailureReason,
+} from '../stores/delivery-store.ts'
 import type { ReceiverSettings, WebhookErrorStage } from './options.ts'
 import type { ReceiverReports } from './reports.ts'
 import { type Deadline, LATE, type Message } from './request.ts'
@@ -19,7 +27,15 @@ const DELAYS_MS = [0, 100, 300, 1000, 3000] as const
  */
 const FULL_LEASE_MS = 30_000
 
-/** A record in the store. */
+/**
+ * A record in the store. With `keepFailed`, it keeps the message until it is handled:
+ *
+ * 1. {@link claimDelivery} stores the bytes in the record of the claim.
+ * 2. `complete` removes them, and so does `runOnce`. {@link releaseDelivery} leaves them, with the failure. If the process dies,
+ *    they stay without a failure.
+ * 3. {@link listFailed} lists the records that have bytes and no claim.
+ * 4. {@link takeDelivery} takes such a record: a claim that returns the bytes. From there on, a replay is like a delivery.
+ */
 interface DeliveryRecord {
   /** The key in the store: see {@link deliveryKey}. */
   readonly key: string
@@ -84,14 +100,15 @@ type Claim =
 
 export async function claimDelivery(delivery: ReceivedDelivery, deadline: Deadline): Promise<Claim> {
   const { key, message, settings } = delivery
-  const { store, leaseMs } = settings
+  const { store, leaseMs, endpoint, keepFailedMs: retainMs } = settings
   // A claim made after the deadline might not end before the service sends its last retry. That retry would then fail.
   if (deadline.passed) {
     reportError(delivery, new Error('the deadline passed before the delivery could be claimed'), 'claim')
     return { state: 'failed' }
   }
   const claimedAt = performance.now()
-  const kept = messageToKeep(settings, message)
+  const { rawBody } = message
+  const kept = retainMs === undefined ? undefined : { endpoint, rawBody, retainMs }
   const response = (async () =>
     requireClaim(await (kept ? store.claim(key, leaseMs, kept) : store.claim(key, leaseMs))))()
   try {
@@ -169,19 +186,33 @@ export function completeDelivery(delivery: ClaimedDelivery): StoreCall {
 /**
  * Ends a claim, because the message is not handled. If the store fails, the claim ends when its lease expires.
  *
- * @param failure - recorded with the message, if that is kept
+ * @param reason - recorded with the error and the message, if that is kept
  */
-export function releaseDelivery(delivery: ClaimedDelivery, failure: DeliveryFailure): StoreCall {
-  const { key, token, isReplay, settings } = delivery
+export function releaseDelivery(delivery: ClaimedDelivery, reason: WebhookFailureReason, error: unknown): StoreCall {
+  const { key, token, message, isReplay, settings } = delivery
   const { store, keepFailedMs } = settings
   const isKept = keepFailedMs !== undefined || isReplay
+  const failure = { reason, error: describe(error), rawBody: message.rawBody }
   const release = () => (isKept ? store.release(key, token, failure) : store.release(key, token))
   return callWithRetries(delivery, 'release', release)
 }
 
 /** Ends a claim whose handler was not called, or is still running while the process is about to exit. */
 export const interruptDelivery = (delivery: ClaimedDelivery, reason: unknown): StoreCall =>
-  releaseDelivery(delivery, failureOf('interrupted', reason, delivery.message))
+  releaseDelivery(delivery, 'interrupted', reason)
+
+const MAX_ERROR_LENGTH = 500
+
+/** Returns the name and the message of a thrown value. Databases refuse U+0000 and lone surrogates. */
+function describe(error: unknown): string {
+  let text = 'unknown error'
+  try {
+    text = isError(error) ? `${error.name}: ${error.message}` : String(error)
+  } catch {
+    // A thrown value may have no text.
+  }
+  return text.slice(0, MAX_ERROR_LENGTH).replaceAll('\0', '').toWellFormed()
+}
 
 /**
  * Calls the store up to five times. A late response to an earlier attempt counts too.
@@ -250,4 +281,56 @@ export function requireBoolean(method: 'extend' | 'complete', result: unknown): 
   throw new TypeError(
     `the delivery store's ${method}() must resolve to true or false, and resolved to ${typeName(result)}`,
   )
+}
+
+/** A message that failed, and is kept. See {@link WebhookReceiver.failed}. */
+export interface WebhookFailedMessage extends Omit<FailedDelivery, 'ageMs' | 'position'> {
+  /** The id of the message. */
+  id: string
+  /** The kind of its event. */
+  kind: WebhookEvent['kind']
+}
+
+/** The service has given a message up that has no attempt for longer than its longest delay, 300 s. */
+export const GIVEN_UP_MS: number = DELIVERY_SPAN_MS + 5_000
+
+/**
+ * Returns the store of a receiver if it keeps messages.
+ *
+ * @throws ConfigurationError when the store lacks a method
+ */
+export function keepingStore({ store }: ReceiverSettings): Required<DeliveryStore> {
+  const problem = mustKeepMessages(store)
+  if (problem === undefined) return store as Required<DeliveryStore>
+  throw new ConfigurationError(
+    `the store keeps no messages: it ${problem}; use sqliteStore or postgresStore, with keepFailed`,
+  )
+}
+
+/** Lists the failed messages whose last failure is at least `olderThanMs` ago when the list begins. */
+export async function* listFailed(
+  store: Required<DeliveryStore>,
+  endpoint: string,
+  olderThanMs: number,
+): AsyncGenerator<WebhookFailedMessage, void, undefined> {
+  let after: string | undefined
+  /** A time of the store's clock. Without it, a list of messages that fail again in their replays would never end. */
+  let until: number | undefined
+  /** A message may fail again within the first millisecond of the list. */
+  const listed = new Set<string>()
+  while (true) {
+    const listedBefore = listed.size
+    const page = await store.failed(endpoint, after)
+    for (const { ageMs, position, ...failed } of page) {
+      const lastFailedAt = Date.parse(failed.lastFailedAt)
+      until ??= lastFailedAt + ageMs - olderThanMs
+      if (lastFailedAt > until) return
+      after = position
+      if (listed.has(failed.key)) continue
+      listed.add(failed.key)
+      const { id, kind } = parseWebhookBody(failed.rawBody)
+      yield { ...failed, id, kind }
+    }
+    if (listed.size === listedBefore) return
+  }
 }

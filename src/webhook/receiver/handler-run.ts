@@ -10,7 +10,6 @@ import {
   requireBoolean,
   type StoreCall,
 } from './delivery.ts'
-import { failureOf } from './failed-messages.ts'
 import type { WebhookHandledOutcome } from './options.ts'
 
 /** How a handler ended. `interrupted`: it may have stopped early, because its signal had fired. */
@@ -71,7 +70,7 @@ export class HandlerRun {
     reports.handled(message.event, outcome, startedAt - arrivedAt, performance.now() - startedAt)
     if (outcome === 'handled' || outcome === 'discarded') return completeDelivery(this.#delivery)
     const reason = outcome === 'failed' ? 'handler_failed' : 'interrupted'
-    return releaseDelivery(this.#delivery, failureOf(reason, this.#error, message))
+    return releaseDelivery(this.#delivery, reason, this.#error)
   }
 
   async #handle(): Promise<RunOutcome> {

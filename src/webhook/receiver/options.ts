@@ -22,9 +22,9 @@ import type { Issue } from '../../shared/issue.ts'
 import { isRecord, typeName } from '../../shared/type-checks.ts'
 import type { Finding } from '../diagnose.ts'
 import type { WebhookEvent } from '../event.ts'
-import type { DeliveryStore } from '../stores/delivery-store.ts'
+import { secretProblem, type WebhookSecret } from '../signature.ts'
+import { type DeliveryStore, mustKeepMessages } from '../stores/delivery-store.ts'
 import { memoryStore } from '../stores/memory-store.ts'
-import { secretProblem, type WebhookSecret } from '../verify/signature.ts'
 import type { WebhookRejectionReason } from './responses.ts'
 
 /** The second argument of a webhook handler. */
@@ -305,7 +305,7 @@ export function receiverSettings(given: WebhookReceiverOptions): ReceiverSetting
   refuseOptions('createWebhookReceiver', [
     ...optionIssues(options, rules()),
     ...claimIssues(leaseMs, maxRunMs),
-    ...(keepFailed ? issuesAt('keepFailed', mustKeepMessages(store)) : []),
+    ...(keepFailed ? issuesAt('keepFailed', keepFailedIssue(store)) : []),
   ])
   return {
     ...others,
@@ -320,17 +320,13 @@ export function receiverSettings(given: WebhookReceiverOptions): ReceiverSetting
   }
 }
 
-/** The rule for a store that keeps messages. A value that is no store has its own issue. */
-function mustKeepMessages(store: unknown): string | undefined {
-  if (mustBeStore(store) !== undefined) return undefined
-  const problem = mustHaveMethods(...KEEPING_METHODS)(store)
+/** The issue of `keepFailed`. A value that is no store has its own issue. */
+function keepFailedIssue(store: unknown): string | undefined {
+  const problem = mustBeStore(store) === undefined ? mustKeepMessages(store) : undefined
   return (
     problem && `needs a store that keeps messages, and store ${problem}; pass sqliteStore(path) or postgresStore(pool)`
   )
 }
-
-/** The methods of a store that keeps messages. */
-export const KEEPING_METHODS = ['failed', 'take', 'forget'] as const
 
 /** The claim of a killed process must expire before the last retry. */
 function claimIssues(leaseMs: unknown, maxRunMs: unknown): OptionIssue[] {

@@ -12,7 +12,6 @@ import {
   type TakenDelivery,
   takeDelivery,
 } from './delivery.ts'
-import { failureOf } from './failed-messages.ts'
 import { HandlerRun } from './handler-run.ts'
 import type { ReceiverSettings, WebhookRejection } from './options.ts'
 import { ReceiverReports } from './reports.ts'
@@ -209,9 +208,8 @@ export class Receiver {
 
   /** Releases a claim of a message that is refused because of its shape. Resolves after the first attempt. */
   #releaseRefused(delivery: ClaimedDelivery): Promise<void> {
-    const { message } = delivery
-    const error = new WebhookShapeError(message.event.issues)
-    const { firstAttempt, settled } = releaseDelivery(delivery, failureOf('unexpected_shape', error, message))
+    const error = new WebhookShapeError(delivery.message.event.issues)
+    const { firstAttempt, settled } = releaseDelivery(delivery, 'unexpected_shape', error)
     void track(this.#work, settled)
     return firstAttempt
   }

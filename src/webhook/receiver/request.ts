@@ -3,14 +3,7 @@ import type { ByteChunks } from '../../shared/byte-chunks.ts'
 import { isUint8Array } from '../../shared/type-checks.ts'
 import { diagnoseHeader, diagnoseWebhook, type Finding, finding } from '../diagnose.ts'
 import { decodeMessage, type WebhookEvent } from '../event.ts'
-import {
-  findSigner,
-  readSignature,
-  type SignatureHeader,
-  toKeys,
-  toRawBody,
-  type WebhookSecret,
-} from '../verify/signature.ts'
+import { findSigner, readSignature, type SignatureHeader, toKeys, toRawBody, type WebhookSecret } from '../signature.ts'
 import type { ReceiverSettings } from './options.ts'
 import type { ReceiverReports } from './reports.ts'
 import type { WebhookRejectionReason } from './responses.ts'

@@ -1,6 +1,15 @@
 import { ConfigurationError } from '../../errors/client-errors.ts'
-import { issuesAt, type OptionRule, positive, refuseOptions, wholeNumber } from '../../errors/option-checks.ts'
+import {
+  issuesAt,
+  mustHaveMethods,
+  type OptionRule,
+  positive,
+  refuseOptions,
+  wholeNumber,
+} from '../../errors/option-checks.ts'
 import { MAX_CLAIM_MS } from '../../shared/delivery-schedule.ts'
+import { Semaphore } from '../../shared/semaphore.ts'
+import { startTimer } from '../../shared/timers.ts'
 
 /**
  * The result of a claim.
@@ -174,6 +183,9 @@ export interface DeliveryStore {
   forget?(key: string, endpoint?: string): Promise<boolean>
 }
 
+/** The rule for a store that keeps messages. */
+export const mustKeepMessages = mustHaveMethods('failed', 'take', 'forget')
+
 /** The number of failed deliveries that a store returns at once: with messages of 256 KiB, they are 6.4 MB. */
 export const PAGE_SIZE = 25
 
@@ -257,3 +269,29 @@ export const notStored = (store: string): string =>
 
 /** Checks the limit of `prune`. @throws ConfigurationError when it is not a whole number from 1 */
 export const requireLimit = (limit: number): void => refuseOptions('prune', issuesAt('limit', wholeNumber(1)(limit)))
+
+const FIRST_DELAY_MS = 500
+
+/**
+ * Releases claims that nobody holds: the store has given up waiting for the response, but the database may still make the claim,
+ * or has made it. Otherwise the message would be busy for a whole lease.
+ */
+export class LateClaims {
+  /** Limits the store to one such release at a time: while the database is down, there may be many. */
+  readonly #turn = new Semaphore(1)
+
+  /**
+   * Tries to release a claim until it was released, or its lease would be over.
+   *
+   * @param leaseMs - the lease of the claim
+   * @param release - resolves to whether the claim existed
+   */
+  async release(leaseMs: number, release: () => Promise<boolean>): Promise<void> {
+    const end = performance.now() + leaseMs
+    const tryOnce = async (): Promise<boolean> => performance.now() >= end || release()
+    for (let delayMs = FIRST_DELAY_MS; ; delayMs *= 2) {
+      await new Promise<void>((resolve) => void startTimer(delayMs, resolve))
+      if (await this.#turn.run(tryOnce).catch(() => false)) return
+    }
+  }
+}

@@ -25,6 +25,7 @@ import {
   type DeliveryStore,
   EXPIRY_SEARCH,
   type FailedDelivery,
+  LateClaims,
   mustBeRetention,
   noColumns,
   notStored,
@@ -39,7 +40,6 @@ import {
   type WebhookFailureReason,
   YEAR_MS,
 } from './delivery-store.ts'
-import { LateClaims } from './late-claims.ts'
 
 export type { ClientOf, PgClient, PgPool } from '../../postgres/pg.ts'
 export type { PostgresSql } from '../../postgres/postgres-js.ts'

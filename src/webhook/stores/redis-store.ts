@@ -11,11 +11,11 @@ import { hasMethod, typeName } from '../../shared/type-checks.ts'
 import {
   type ClaimResult,
   type DeliveryStore,
+  LateClaims,
   requireKey,
   requireLease,
   requireMilliseconds,
 } from './delivery-store.ts'
-import { LateClaims } from './late-claims.ts'
 
 /**
  * The methods of a client of the `redis` package (versions 4, 5 and 6) that `redisStore` uses. Create the client with

@@ -1,6 +1,6 @@
 import { constantTimeEqual, hmacSha256Hex } from '#crypto'
-import { isUint8Array } from '../../shared/type-checks.ts'
-import { warnOnce } from '../../shared/warn-once.ts'
+import { isUint8Array } from '../shared/type-checks.ts'
+import { warnOnce } from '../shared/warn-once.ts'
 
 /** One secret: its text as registered with the service, or its bytes. Never empty, and never only zero bytes. */
 export type WebhookKey = string | Uint8Array
