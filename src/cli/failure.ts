@@ -1,12 +1,13 @@
 import type { Issue } from 'campaign-client'
 import { describeAt } from '../shared/issue.ts'
-import { ERROR_CODES } from './error-codes.ts'
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts'
 import { proxyFor } from './proxy-url.ts'
 
 interface FailureDetails {
   /** How the user can solve the problem. */
   readonly advice?: string | undefined
+  /** The documentation of the error: a URL, or a path in the package. */
+  readonly docsPath?: string | undefined
   /** Partial results, for `--json`. */
   readonly result?: Readonly<Record<string, unknown>>
   /** Lines to print above the message. */
@@ -67,10 +68,9 @@ export async function toFailure(error: unknown, baseUrl: string | undefined): Pr
     const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
     return new CommandFailure(EXIT.internal, 'internal', `unexpected error: ${message}`, { advice: 'please report it' })
   }
-  const { code, outcome } = error
-  const message = withReference(error.message, ` (${error.docsPath})`)
-  if (outcome === 'unknown') return unknownOutcomeFailure(code, message)
-  return new CommandFailure(exitCodeOf(code), code, message, { advice: adviceOnError(error, baseUrl) })
+  const { code, message, outcome, docsPath } = error
+  if (outcome === 'unknown') return unknownOutcomeFailure(code, message, docsPath)
+  return new CommandFailure(exitCodeOf(code), code, message, { advice: adviceOnError(error, baseUrl), docsPath })
 }
 
 /** Error codes of a failed TLS handshake, most often with a server that responds in plain text. */
@@ -91,8 +91,8 @@ export function adviceOnError(
 }
 
 /** The failure for a single write with an unknown outcome. */
-export const unknownOutcomeFailure = (code: string, message: string): CommandFailure =>
-  new CommandFailure(EXIT.unknownOutcome, code, message, { advice: UNKNOWN_OUTCOME_ADVICE })
+export const unknownOutcomeFailure = (code: string, message: string, docsPath?: string): CommandFailure =>
+  new CommandFailure(EXIT.unknownOutcome, code, message, { advice: UNKNOWN_OUTCOME_ADVICE, docsPath })
 
 export const UNKNOWN_OUTCOME_ADVICE =
   'the write may have been applied: read the progress before you run the command again'
@@ -105,13 +105,3 @@ export const ADVICE: Readonly<Record<string, string>> = {
   access_denied: 'check the campaign ID, and that the campaign belongs to the organization of the token',
   rate_limited: 'wait, then try again',
 }
-
-/** The end of a message of a `CampaignError`: a code, or a URL with the code. Ledgers may also contain messages with a path. */
-const REFERENCE = / \((?:(?:docs|https?:\/)\/\S+#)?([a-z_]+)\)$/
-
-/** Replaces the reference at the end of a message, if it has one. */
-const withReference = (message: string, reference: string): string =>
-  message.replace(REFERENCE, (found, code: string) => (ERROR_CODES.has(code) ? reference : found))
-
-/** Removes the URL or the code at the end of a message. Other words in brackets stay. */
-export const withoutReference = (message: string): string => withReference(message, '')

@@ -4,7 +4,7 @@ import { access, constants, lstat, realpath, rename, rm, stat, writeFile } from 
 import { basename, dirname, join, resolve } from 'node:path'
 import { tryParseJson } from '../shared/text.ts'
 import { isRecord } from '../shared/type-checks.ts'
-import { type CommandFailure, usageFailure, withoutReference } from './failure.ts'
+import { type CommandFailure, usageFailure } from './failure.ts'
 
 /** Messages and arguments are much smaller. A larger input is the wrong file or an endless stream. */
 const MAX_BYTES = 64_000_000
@@ -61,7 +61,7 @@ export function outputFailure(flag: string, path: string, error: unknown): Comma
 }
 
 function reasonOf(error: unknown, path: string): string {
-  if (!isSystemError(error)) return withoutReference((error as Error).message)
+  if (!isSystemError(error)) return (error as Error).message
   return error.code === 'ENOENT' ? `there is no folder "${dirname(path)}"` : systemReason(error)
 }
 

@@ -13,7 +13,7 @@ import type { Context } from './command.ts'
 import { connect } from './connect.ts'
 import { tokenFilesOf } from './environment.ts'
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts'
-import { usageFailure, withoutReference } from './failure.ts'
+import { usageFailure } from './failure.ts'
 import { bold, dim, green, type Part, plainLine, red } from './output.ts'
 
 export interface LedgerFlags {
@@ -221,7 +221,7 @@ const rowOf = ({ id, address, pid, xp, verdict, at, error }: LedgerEntry, findin
   xp,
   verdict,
   at,
-  ...(error && { reason: withoutReference(error.message) }),
+  ...(error && { reason: error.message }),
   ...(finding !== undefined && !('error' in finding) && finding),
 })
 
@@ -251,7 +251,7 @@ function entryLines(entry: LedgerEntry, finding: ProgressFinding | undefined): P
   const colour = isAwarded(verdict) ? green : red
   const first: Part[] = [`${address}  `, colour(verdict), `  ${formatXp(xp)}`]
   const second: Part[] = [`  ${id}`, dim(`  ${pid}  ${at}`)]
-  const reason = error === undefined ? '' : withoutReference(error.message)
+  const reason = error === undefined ? '' : error.message
   const known = [reason, finding === undefined ? '' : findingText(finding)].filter(Boolean)
   return [first, second, ...known.map((text) => [`  ${text}`])]
 }
@@ -272,7 +272,7 @@ function otherWalletLines(other: OtherWallet): Part[][] {
 }
 
 function findingText(finding: ProgressFinding): string {
-  if ('error' in finding) return `the progress cannot be read: ${withoutReference(finding.error.message)}`
+  if ('error' in finding) return `the progress cannot be read: ${finding.error.message}`
   switch (finding.found) {
     case 'same_amount':
       return 'the progress lists the id with this amount: it was awarded'

@@ -129,12 +129,12 @@ async function addCommands(program: Command, context: Context): Promise<void> {
 async function printError(error: unknown, output: Output, env: NodeJS.ProcessEnv): Promise<ExitCode> {
   const failure = error instanceof CommanderError ? toUsageFailure(error) : await toFailure(error, givenBaseUrlOf(env))
   const { code, message, exitCode, details } = failure
-  const { advice, result, lines = [] } = details
+  const { advice, docsPath, result, lines = [] } = details
   if (output.json) output.result({ ...result, error: { code, message, ...(advice && { advice }), exitCode }, exitCode })
   // Commander has printed the help.
   if (error instanceof CommanderError && error.code === NO_COMMAND) return exitCode
   for (const line of lines) output.err.line(line)
-  output.err.line(red('error'), ' ', message)
+  output.err.line(red('error'), ' ', message, docsPath ? ` (${docsPath})` : '')
   if (advice) output.err.line(dim('  ↳ '), advice)
   return exitCode
 }

@@ -48,6 +48,9 @@ const CLASSES = {
   receiver_closed: LeaseError,
 } satisfies Readonly<Record<CampaignErrorCode, new (...args: never[]) => CampaignError>>
 
+/** All codes. */
+export const ERROR_CODES = Object.keys(CLASSES) as CampaignErrorCode[]
+
 /**
  * Every error of this package, with literal codes: `switch (error.code)` narrows to the class of the code. Keep a `default`,
  * because a later version may add codes.

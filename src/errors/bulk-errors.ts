@@ -1,15 +1,12 @@
 import type { AwardReport } from '../schemas/award-report.ts'
 import { toVisible } from '../shared/text.ts'
 import { isError } from '../shared/type-checks.ts'
-import { referenceTo } from './campaign-error.ts'
 import { CampaignError, type WriteOutcome } from './client-errors.ts'
 
-/** Appends the cause's message in one line, if the cause is an `Error`. Leaves out its reference and its full stop. */
+/** Appends the cause's message in one line, without its full stop, if the cause is an `Error`. */
 export function withCause(message: string, cause: unknown): string {
   try {
-    if (!isError(cause)) return message
-    const reference = cause instanceof CampaignError ? referenceTo(cause.code) : ''
-    return `${message}: ${toVisible(cause.message.replace(reference, '').replace(/\.$/, ''))}`
+    return isError(cause) ? `${message}: ${toVisible(cause.message.replace(/\.$/, ''))}` : message
   } catch {
     return `${message}: its error cannot be read`
   }

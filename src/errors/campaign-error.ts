@@ -72,11 +72,8 @@ export type CampaignErrorCode =
 /** `homepage` of package.json, or `undefined`. The build replaces it. */
 declare const HOMEPAGE: string | undefined
 
-/** The page of error codes on the site, if there is a site. */
-const SITE_PAGE = typeof HOMEPAGE === 'string' ? `${HOMEPAGE}/error-codes#` : undefined
-
-/** Returns the end of a message: the URL of the code's section, or the code. A path in the package is of no use in a log. */
-export const referenceTo = (code: string): string => ` (${SITE_PAGE ?? ''}${code})`
+/** The page of error codes: on the site, or in the package if there is no site. */
+const PAGE = typeof HOMEPAGE === 'string' ? `${HOMEPAGE}/error-codes` : 'docs/error-codes.md'
 
 /** Options of {@link CampaignError}. */
 export interface CampaignErrorInit {
@@ -129,9 +126,7 @@ export class CampaignError extends Error {
   declare readonly outcome?: WriteOutcome
 
   constructor(message: string, init: CampaignErrorInit) {
-    // The page lists only the codes of this package. A caller's subclass may have others.
-    const text = Object.hasOwn(new.target, 'brand') ? `${message}${referenceTo(init.code)}` : message
-    super(text, init.cause === undefined ? undefined : { cause: init.cause })
+    super(message, init.cause === undefined ? undefined : { cause: init.cause })
     Object.defineProperty(this, 'name', { value: new.target.brand, configurable: true, writable: true })
     this.code = init.code as CampaignErrorCode
     if (init.operation !== undefined) this.operation = init.operation
@@ -141,10 +136,10 @@ export class CampaignError extends Error {
 
   /**
    * The section that describes the code and what to do: a URL, or a path in the package such as
-   * `'docs/error-codes.md#rate_limited'`. The message ends with the URL, or with the code if there is no site.
+   * `'docs/error-codes.md#rate_limited'`.
    */
   get docsPath(): string {
-    return (SITE_PAGE ?? 'docs/error-codes.md#') + this.code
+    return `${PAGE}#${this.code}`
   }
 
   /** @internal */

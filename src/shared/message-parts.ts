@@ -3,7 +3,7 @@ const PARTS: unique symbol = Symbol.for('campaign-client.message-parts') as neve
 
 /** The parts of an error's message, for the command: it names its own flags and gives its own advice. */
 export interface MessageParts {
-  /** What went wrong, without advice and without the reference to the documentation. */
+  /** What went wrong, without advice. */
   readonly text?: string
   /** On the error of a ledger of another target. */
   readonly rebind?: Readonly<{

@@ -1,3 +1,4 @@
+import type { CampaignError } from 'campaign-client'
 import { vi } from 'vitest'
 import { whenIdle } from './real-connections.ts'
 
@@ -22,14 +23,14 @@ export async function settle<T>(
 }
 
 /** Runs fake timers and returns the rejection of the promise. */
-export async function rejection(promise: Promise<unknown>): Promise<unknown> {
+export async function rejection(promise: Promise<unknown>): Promise<CampaignError> {
   const result = await settle(promise)
   if (result.status === 'fulfilled') throw new Error('expected a rejection, but the promise resolved')
   return result.reason
 }
 
 /** Returns the rejection of the promise without advancing fake time. */
-export async function immediateRejection(promise: Promise<unknown>): Promise<unknown> {
+export async function immediateRejection(promise: Promise<unknown>): Promise<CampaignError> {
   let result: PromiseSettledResult<unknown> | undefined
   void Promise.allSettled([promise]).then(([settled]) => {
     result = settled

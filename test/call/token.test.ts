@@ -11,7 +11,6 @@ import { SignJWT } from 'jose'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { clientInternals } from '../../src/shared/client-internals.ts'
 import { operation } from '../contract/operations.ts'
-import { wordsOf } from '../shared/words-of.ts'
 import { immediateRejection, rejection, settle } from './fake-time.ts'
 import { hanging, refusal, respond, type Step } from './scripted-fetch.ts'
 import { scriptedTransports } from './scripted-transports.ts'
@@ -325,7 +324,7 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       ['an error without a message', new Error()],
     ])('with %s has a message without details', async (_, reason) => {
       const error = await immediateRejection(read.run(clientOf({ accessToken: () => Promise.reject(reason) })))
-      expect(wordsOf(error)).toBe('getCampaignPoints: the access token source failed')
+      expect(error.message).toBe('getCampaignPoints: the access token source failed')
     })
 
     test('causes an error without an outcome for a read', async () => {
@@ -836,13 +835,13 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
     ])('does not contain it if the token %s', async (_, token) => {
       const { via } = script(refusal(401))
       const error = await immediateRejection(read.run(clientOf({ ...via, accessToken: await token() })))
-      expect(wordsOf(error)).toBe('getCampaignPoints: the service responded with HTTP 401, scripted')
+      expect(error.message).toBe('getCampaignPoints: the service responded with HTTP 401, scripted')
     })
 
     test('contains no time outside the range of Date', async () => {
       const { via } = script(refusal(401))
       const error = await immediateRejection(read.run(clientOf({ ...via, accessToken: await jwt(-1e300) })))
-      expect(wordsOf(error)).toMatch(/HTTP 401, scripted; the token had expired$/)
+      expect(error.message).toMatch(/HTTP 401, scripted; the token had expired$/)
     })
 
     test.each([403, 400, 500])(

@@ -8,7 +8,6 @@ import {
 } from 'campaign-client'
 import { createCampaignService } from 'campaign-client/testing'
 import { describe, expect, test, vi } from 'vitest'
-import { wordsOf } from '../shared/words-of.ts'
 import { BASE_URL, clientWith, rejection } from './stub-service.ts'
 
 const award = { address: `0x${'a'.repeat(40)}`, pid: 'demo', id: 'r-1', xp: 10 }
@@ -74,7 +73,7 @@ test('with the local service, the message has the reason of the refusal', async 
   const client = clientWith({ fetch })
   const error = (await rejection(client.getUserProgress({ ...user, pid: 'missing' }))) as CampaignError
   expect(error).toMatchObject({ headers: { 'x-refusal-reason': expect.stringContaining('missing') } })
-  expect(wordsOf(error)).toMatch(/^getUserProgress: the service responded with HTTP 4\d\d, .+, reason: .*missing/)
+  expect(error.message).toMatch(/^getUserProgress: the service responded with HTTP 4\d\d, .+, reason: .*missing/)
 })
 
 describe('the arguments of a read', () => {

@@ -2,7 +2,6 @@ import * as campaign from 'campaign-client'
 import * as webhook from 'campaign-client/webhook'
 import { describe, expect, it, vi } from 'vitest'
 import { scriptedFetch } from '../call/scripted-fetch.ts'
-import { wordsOf } from '../shared/words-of.ts'
 import { unreadableValues } from '../support/unreadable-values.ts'
 import { clientWith, rejection } from './stub-service.ts'
 
@@ -102,9 +101,9 @@ it('the table of error classes is complete', () => {
 describe.each(Object.entries(classes))('%s', (name, [error, fields]) => {
   it('has its name, message and fields', () => {
     expect(error.name).toBe(name)
-    expect(wordsOf(error)).toBe('m')
+    expect(error.message).toBe('m')
     expect({ ...error }).toEqual(fields)
-    expect(error.stack).toMatch(new RegExp(`^${name}: m \\(${error.code}\\)\\n`))
+    expect(error.stack).toMatch(new RegExp(`^${name}: m\\n`))
     expect(Object.prototype.toString.call(error)).toBe('[object Error]')
   })
 

@@ -1,6 +1,5 @@
 import { CampaignClient, type CampaignClientOptions, CampaignError, ConfigurationError } from 'campaign-client'
 import { describe, expect, it, vi } from 'vitest'
-import { wordsOf } from '../shared/words-of.ts'
 import { got } from './got.ts'
 import { BASE_URL, clientWith } from './stub-service.ts'
 
@@ -19,7 +18,7 @@ function refusal(options: unknown): ConfigurationError {
   throw new Error('the options were accepted')
 }
 
-const refusalOf = (options: object) => wordsOf(refusal({ baseUrl: BASE_URL, accessToken: 'token', ...options }))
+const refusalOf = (options: object) => refusal({ baseUrl: BASE_URL, accessToken: 'token', ...options }).message
 
 const MILLISECONDS = 'must be a number of milliseconds above 0 and at most 2147483647'
 const NO_TOKEN =
@@ -147,7 +146,7 @@ describe('a wrong option', () => {
   })
 
   it.each([undefined, null, BASE_URL, 5, []])('object, such as %j, is refused', (options) => {
-    expect(wordsOf(refusal(options))).toMatch(/^CampaignClient: the options must be an object, got /)
+    expect(refusal(options).message).toMatch(/^CampaignClient: the options must be an object, got /)
   })
 
   it.each<[object]>([

@@ -1,4 +1,4 @@
-import { CampaignClient, type CampaignClientOptions, type OperationName } from 'campaign-client'
+import { CampaignClient, type CampaignClientOptions, type CampaignError, type OperationName } from 'campaign-client'
 import { type DefaultBodyType, HttpResponse, http, type StrictRequest } from 'msw'
 import { setupServer } from 'msw/node'
 import { afterAll, afterEach, beforeAll } from 'vitest'
@@ -63,12 +63,12 @@ export function clientWith(options: Partial<CampaignClientOptions> = {}): Campai
 }
 
 /** Returns the rejection of a call. Fails if it resolves. */
-export async function rejection(call: Promise<unknown>): Promise<unknown> {
+export async function rejection(call: Promise<unknown>): Promise<CampaignError> {
   let data: unknown
   try {
     data = await call
   } catch (error) {
-    return error
+    return error as CampaignError
   }
   throw new Error(`expected a rejection, but the call resolved to ${JSON.stringify(data)}`)
 }

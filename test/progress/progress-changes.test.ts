@@ -2,7 +2,6 @@ import { CampaignClient, InvalidRequestError, progressChanges, type UserProgress
 import { createCampaignService } from 'campaign-client/testing'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { wordsOf } from '../shared/words-of.ts'
 import { describedState, kindAndId, reading, stateAfter } from './readings.ts'
 
 const empty: UserProgress = {
@@ -223,7 +222,7 @@ describe('an invalid reading is refused', () => {
 
   test('readings with different ids, which belong to two users or two campaigns', () => {
     const error = refusal(empty, { ...empty, id: 'entry-2' })
-    expect(wordsOf(error)).toBe(
+    expect(error.message).toBe(
       'progressChanges: after.id must equal the id of before; the readings belong to two users or two campaigns',
     )
     expect(error.issues.map(({ path }) => path)).toEqual([['after', 'id']])
@@ -235,7 +234,7 @@ describe('an invalid reading is refused', () => {
     expect(error.issues).toHaveLength(20)
     expect(error.moreIssues).toBe(5000 * 5 - 20)
     expect(error.message.length).toBeLessThan(500)
-    expect(wordsOf(error)).toMatch(/; and 24995 more$/)
+    expect(error.message).toMatch(/; and 24995 more$/)
   })
 
   test('the error never shows a value of the reading', () => {

@@ -8,7 +8,6 @@ import { Pool } from 'pg'
 import { createClient } from 'redis'
 import { describe, expect, it } from 'vitest'
 import { mustBeText, readOptions } from '../../src/errors/option-checks.ts'
-import { wordsOf } from './words-of.ts'
 
 type Maker = (options: object) => unknown
 
@@ -50,7 +49,7 @@ function refusal(make: Maker, options: object): Error {
 /** Returns the message for these options, without the name of the function. */
 const messageOf = (make: Maker, options: object): string => {
   const error = refusal(make, options)
-  const words = error instanceof CampaignError ? wordsOf(error) : error.message
+  const words = error instanceof CampaignError ? error.message : error.message
   return words.replace(/^(?:CampaignClient|createCampaignService): /, '')
 }
 

@@ -5,7 +5,6 @@ import { WALLET_PLATFORM, walletKey } from '../../shared/award.ts'
 import { type Profile, readProfile, targetOf } from '../check/profile.ts'
 import type { Context } from '../command.ts'
 import { currentTokenOf, normalBaseUrlOf } from '../environment.ts'
-import { withoutReference } from '../failure.ts'
 import type { AwardList } from './list.ts'
 
 /** A list, and what its ledger has. */
@@ -67,7 +66,7 @@ export async function askService(client: CampaignClient, plan: PlannedList, plat
     } catch (error) {
       const outcome = outcomeOf(error)
       if (outcome.kind === 'fatal' || outcome.error === undefined) throw error
-      const reason = withoutReference(outcome.error.message)
+      const reason = outcome.error.message
       if (outcome.kind === 'unreachable' && !isReached) {
         unreachable = error
         continue

@@ -3,7 +3,7 @@ import type { LedgerEntry } from 'campaign-client/bulk'
 import { stringify } from 'csv-stringify/sync'
 import { isSameAward } from '../../shared/award.ts'
 import { toJsonText, toVisible } from '../../shared/text.ts'
-import { type CommandFailure, usageFailure, withoutReference } from '../failure.ts'
+import { type CommandFailure, usageFailure } from '../failure.ts'
 import { checkOutputFile, outputFailure, replaceFile } from '../files.ts'
 import { JSON_VERSION } from '../output.ts'
 import { escapeFormula } from './cells.ts'
@@ -176,7 +176,7 @@ const resultOfEntry = (line: number | '', { pid, id, xp, verdict, error, at }: L
   result_id: id,
   result_xp: xp,
   result_verdict: verdict,
-  result_reason: error === undefined ? '' : withoutReference(error.message),
+  result_reason: error === undefined ? '' : error.message,
   result_at: at,
 })
 

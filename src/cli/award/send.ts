@@ -16,7 +16,7 @@ import { shellWord, toJsonLine } from '../../shared/text.ts'
 import type { Context } from '../command.ts'
 import { baseUrlOf } from '../environment.ts'
 import { EXIT, type ExitCode, exitCodeOf } from '../exit-codes.ts'
-import { ADVICE, adviceOnError, CommandFailure, toFailure, withoutReference } from '../failure.ts'
+import { ADVICE, adviceOnError, CommandFailure, toFailure } from '../failure.ts'
 import { isSystemError, systemReason } from '../files.ts'
 import { bold, dim, plainLine } from '../output.ts'
 import { confirm } from '../prompt.ts'
@@ -174,7 +174,7 @@ function abortable(client: CampaignClient, signal: AbortSignal) {
 /** Names the flag instead of the option in the error of a ledger that belongs to another target. */
 export function ledgerRefusal(error: unknown): unknown {
   if (!(error instanceof ConfigurationError)) return error
-  const { text = withoutReference(error.message), rebind } = partsOf(error)
+  const { text = error.message, rebind } = partsOf(error)
   return new CommandFailure(EXIT.usage, error.code, rebind === undefined ? text : `${text}. ${adviceOnRebind(rebind)}`)
 }
 
@@ -206,7 +206,7 @@ async function stopFailure(error: AwardRunStoppedError, baseUrl: string): Promis
   const text = isEnough ? cause.message : (partsOf(error).text ?? error.message)
   const { systemCode } = cause as { readonly systemCode?: string }
   const advice = isLedgerLost(cause) ? RESTORE : adviceOnError({ code, systemCode }, baseUrl)
-  return new CommandFailure(exitCode, code, withoutReference(text), { advice })
+  return new CommandFailure(exitCode, code, text, { advice })
 }
 
 export interface QuestionFlags {

@@ -1,7 +1,7 @@
 import type { AwardReport, RowProblem, Verdict } from 'campaign-client/bulk'
 import { addDecimals } from '../../shared/decimals.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
-import { ADVICE, type CommandFailure, withoutReference } from '../failure.ts'
+import { ADVICE, type CommandFailure } from '../failure.ts'
 import { bold, dim, green, type Part, red } from '../output.ts'
 import type { ProgressFormat } from './ask-service.ts'
 import { formatCommandLine, formatCount, formatDuration, formatNumber, formatWere, formatXp } from './format.ts'
@@ -117,13 +117,13 @@ export function summaryLines(
     const ofVerdict = report.problems.filter((problem) => problem.verdict === verdict)
     const problems = byRow(ofVerdict).slice(0, MAX_PROBLEMS_SHOWN)
     for (const { index, id, reason } of problems) {
-      lines.push([`  line ${rows[index]?.line}: ${withoutReference(reason)}`, dim(id === undefined ? '' : `  ${id}`)])
+      lines.push([`  line ${rows[index]?.line}: ${reason}`, dim(id === undefined ? '' : `  ${id}`)])
     }
     const others = counts[verdict] - problems.length
     if (others > 0) lines.push([dim(`  and ${formatNumber(others)} more`)])
   }
   for (const { pid, rows: count, reason } of halted) {
-    add(count, red, `not sent, because the service refused campaign ${pid}: ${withoutReference(reason)}`)
+    add(count, red, `not sent, because the service refused campaign ${pid}: ${reason}`)
   }
   const withVerdict = Object.values(counts).reduce((sum, count) => sum + count, 0)
   const notSent = rows.length - withVerdict - halted.reduce((sum, { rows: count }) => sum + count, 0)

@@ -725,7 +725,7 @@ describe('the arguments of sqliteStore', () => {
     expect(() => sqliteStore(database as string)).toThrow(
       /^sqliteStore: database must be the path of a file, a DatabaseSync of node:sqlite or a Database of "better-sqlite3"; got /,
     )
-    expect(() => sqliteStore(database as string)).toThrow(`; got ${got} (configuration)`)
+    expect(() => sqliteStore(database as string)).toThrow(`; got ${got}`)
   })
 
   test.each<unknown>(['', 'a b', 'a"b', 'a.b', '1a', 'ä', 'a\n', 'sqlite_stat1', 'a'.repeat(64), 5, ['a']])(
@@ -734,7 +734,7 @@ describe('the arguments of sqliteStore', () => {
       const table = value as string
       const got = typeof value === 'string' ? JSON.stringify(value) : value === 5 ? 'number' : 'array'
       expect(() => sqliteStore('x.db', { table })).toThrow(/^sqliteStore: table must be a name/)
-      expect(() => sqliteStore('x.db', { table })).toThrow(`at most 63 characters; got ${got} (configuration)`)
+      expect(() => sqliteStore('x.db', { table })).toThrow(`at most 63 characters; got ${got}`)
       expect(() => sqliteSchema(table)).toThrow(ConfigurationError)
       expect(() => sqliteSchema(table)).toThrow(/^sqliteSchema: table must be a name/)
     },
