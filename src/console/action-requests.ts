@@ -1,17 +1,14 @@
 import * as z from 'zod/mini'
-import { endpoints, type OperationName } from '../endpoints/index.ts'
+import { endpoints } from '../endpoints/index.ts'
+import { faultFields } from '../testing/faults/fault-options.ts'
 import { DELIVERY_FAULT_KINDS, FAULT_KINDS } from './fault-kinds.ts'
 
 /** A string with a description, which the OpenAPI document shows. */
 const text = (description: string) => z.string().check(z.describe(description))
 
-const TIMES = 'Enter a whole number of at least 1.'
-const STATUS = 'Enter an HTTP status from 200 to 599.'
-const DELAY = 'Enter a number of milliseconds, at least 0.'
-
 const namesOf = <Name extends string>(table: Readonly<Record<Name, unknown>>) => Object.keys(table) as Name[]
 
-const OPERATIONS: OperationName[] = namesOf(endpoints)
+const OPERATIONS = namesOf(endpoints)
 const DELIVERY_FAULTS = namesOf(DELIVERY_FAULT_KINDS)
 const KINDS_OF_FAULTS = namesOf({ ...FAULT_KINDS, ...DELIVERY_FAULT_KINDS })
 
@@ -46,29 +43,21 @@ export const CONTROL_REQUESTS = {
       .check(z.describe(`Kind of the fault. On \`delivery\`: ${DELIVERY_FAULTS.join(', ')}.`)),
     times: z.optional(
       z
-        .nullable(z.int(TIMES).check(z.gte(1, TIMES)))
+        .nullable(faultFields.times)
         .check(z.describe('How many requests or delivery attempts fail; `null` for all. Default: 1.')),
     ),
-    status: z.optional(
-      z
-        .int(STATUS)
-        .check(z.gte(200, STATUS), z.lte(599, STATUS), z.describe('Kind `status`: the HTTP status. Default: 500.')),
-    ),
-    headers: z.optional(z.record(z.string(), z.string()).check(z.describe('Kind `status`: headers of the response.'))),
+    status: z.optional(faultFields.status.check(z.describe('Kind `status`: the HTTP status. Default: 500.'))),
+    headers: z.optional(faultFields.headers.check(z.describe('Kind `status`: headers of the response.'))),
     body: z.optional(
       z.unknown().check(z.describe('Kinds `status` and `garbage`: the body; a string is sent unchanged.')),
     ),
     applied: z.optional(
-      z
-        .boolean()
-        .check(
-          z.describe('Kinds `status`, `garbage`, `reset` and `hang`: whether the call takes effect. Default: false.'),
-        ),
+      faultFields.applied.check(
+        z.describe('Kinds `status`, `garbage`, `reset` and `hang`: whether the call takes effect. Default: false.'),
+      ),
     ),
     delayMs: z.optional(
-      z
-        .number(DELAY)
-        .check(z.gte(0, DELAY), z.describe('Kinds `delay` and `drip`: the time in milliseconds. Default: 100.')),
+      faultFields.delayMs.check(z.describe('Kinds `delay` and `drip`: the time in milliseconds. Default: 100.')),
     ),
     scope: z.optional(text('On `delivery`: only messages of this scope.')),
     type: z.optional(text('On `delivery`: only messages whose event has this type.')),

@@ -165,9 +165,6 @@ export function isSignal(value: unknown): boolean {
 
 export const mustBeSignal: OptionRule = (value) => (isSignal(value) ? undefined : 'must be an AbortSignal')
 
-export const mustBeFiniteNumber: OptionRule = (value) =>
-  Number.isFinite(value) ? undefined : outOfRange(value, 'must be a finite number')
-
 /** The rule for a number above 0 and at most `max`. `unit` names the unit in the message. */
 export const positive =
   (unit: string, max: number): OptionRule =>

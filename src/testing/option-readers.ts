@@ -1,20 +1,17 @@
 import * as z from 'zod/mini'
-import { type $ZodError, type $ZodType, safeParse } from 'zod/v4/core'
+import { type $ZodError, type $ZodIssue, type $ZodType, safeParse } from 'zod/v4/core'
 import {
+  issuesAt,
+  mustBeJson,
+  mustBeObject,
   NOT_AN_OPTION,
   notAnOption,
   type OptionIssue,
   type OptionRule,
-  type OptionRules,
   oneOf,
-  optional,
-  optionIssues,
-  readOptions,
   refuseOptions,
 } from '../errors/option-checks.ts'
-import { identifier } from '../schemas/fields.ts'
 import { toIssue } from '../schemas/validate.ts'
-import { isRecord } from '../shared/type-checks.ts'
 
 /** A schema for every field of a type. The compiler reports a field without a schema. */
 type Fields<Type> = { readonly [Name in keyof Type]-?: $ZodType<Type[Name]> }
@@ -25,11 +22,16 @@ export const strictFields = <Type>(fields: Fields<Type>) =>
     error: ({ code }) => (code === 'unrecognized_keys' ? notAnOption(Object.keys(fields)) : undefined),
   })
 
-/** The option rule of an identifier: a non-empty string. */
-export const mustBeIdentifier: OptionRule = (value) => {
-  const { error } = safeParse(identifier, value)
-  return error && issuesOf(error, value)
-}
+/** The error of a schema: the message of the option rule, which shows a wrong number. */
+export const saying = (rule: OptionRule) => ({
+  error: ({ input }: { readonly input?: unknown }) => String(rule(input)),
+})
+
+/** A schema for the values that an option rule accepts. */
+export const byRule = <Value>(rule: OptionRule) => z.custom<Value>((value) => rule(value) === undefined, saying(rule))
+
+/** An object that is sent or stored as JSON. */
+export const jsonObject = byRule<Record<string, unknown>>((value) => mustBeObject(value) ?? mustBeJson(value))
 
 /**
  * Returns a copy of a value, as the schema reads it.
@@ -51,11 +53,16 @@ export function parseBySchema<Value>(
   return { data, issues: error ? issuesOf(error, value) : [] }
 }
 
+/** Whether an issue has zod's own message, which says little without a locale. */
+export const isDefaultMessage = ({ message }: $ZodIssue): boolean => /^Invalid input(?:: expected |$)/.test(message)
+
 function issuesOf({ issues }: $ZodError, value: unknown): OptionIssue[] {
   /** The messages that list the options of an object. Each list is shown once. */
   const listed = new Set<string>()
   return issues.flatMap((issue) => {
     const { path, message } = toIssue(issue, value)
+    // A type error with a message of its own, from `saying`.
+    if (issue.code === 'invalid_type' && !isDefaultMessage(issue)) return [{ path, message: issue.message }]
     if (issue.code !== 'unrecognized_keys') return [{ path, message }]
     // zod lists unknown names in one issue; each name becomes an issue.
     return issue.keys.map((key) => {
@@ -66,9 +73,9 @@ function issuesOf({ issues }: $ZodError, value: unknown): OptionIssue[] {
   })
 }
 
-/** The rules of each kind of options. */
-export type RulesByKind<Options extends { readonly kind: string }> = {
-  readonly [Kind in Options['kind']]: OptionRules<Omit<OfKind<Options, Kind>, 'kind'>>
+/** The options of each kind, except `kind`. */
+type FieldsByKind<Options extends { readonly kind: string }> = {
+  readonly [Kind in Options['kind']]: Fields<Omit<OfKind<Options, Kind>, 'kind'>>
 }
 
 type OfKind<Options, Kind> = Options extends { readonly kind: infer Kinds }
@@ -77,45 +84,23 @@ type OfKind<Options, Kind> = Options extends { readonly kind: infer Kinds }
     : never
   : never
 
-/**
- * Copies options whose names depend on `kind`, for {@link readOptionsOfKind}. Reads each option once, so that a getter can't
- * replace a checked value.
- */
-export function copyOfKind<Options>(options: Options, ...rules: readonly Readonly<Record<string, object>>[]): Options {
-  if (!isRecord(options)) return options
-  const known = rules.flatMap(Object.values).flatMap(Object.keys)
-  const names = new Set([...Object.keys(options), ...['kind', ...known].filter((name) => name in options)])
-  return Object.fromEntries([...names].map((name) => [name, options[name]])) as Options
-}
+/** Returns an object schema for each kind of options. The compiler reports a kind or an option without a schema. */
+export const schemasByKind = <Options extends { readonly kind: string }>(fields: FieldsByKind<Options>) =>
+  Object.fromEntries(
+    Object.entries<object>(fields).map(([kind, others]) => [kind, strictFields({ kind: z.literal(kind), ...others })]),
+  ) as unknown as Readonly<Record<Options['kind'], $ZodType<Options>>>
 
 /**
- * Checks options whose names depend on `kind`, and returns a copy with the options of that kind.
+ * Returns a copy of options whose names depend on `kind`.
  *
- * @param options - from {@link copyOfKind}
  * @throws ConfigurationError when the kind or another option is unknown or wrong
  */
-export function readOptionsOfKind<Options extends { readonly kind: string }>(
+export function readByKind<Options extends { readonly kind: string }>(
   where: string,
+  schemas: Readonly<Record<Options['kind'], $ZodType<Options>>>,
   options: Options,
-  rules: { readonly [Kind in Options['kind']]: Readonly<Record<string, OptionRule>> },
 ): Options {
-  const mustBeKind = oneOf(...Object.keys(rules))
   const kind: Options['kind'] = options?.kind
-  if (mustBeKind(kind) !== undefined) {
-    const given = isRecord(options) ? options : {}
-    refuseOptions(where, optionIssues(given, { kind: mustBeKind, ...rulesOfAnyKind(Object.values(rules)) }))
-  }
-  const ofKind = { kind: mustBeKind, ...rules[kind] } as never as OptionRules<NonNullable<Options>>
-  return readOptions(`${where} of kind ${kind}`, options, ofKind)
-}
-
-/** Returns the rules for options of an unknown kind: a value is wrong if it is wrong for each kind. */
-function rulesOfAnyKind(rules: readonly Readonly<Record<string, OptionRule>>[]): Record<string, OptionRule> {
-  const names = new Set(rules.flatMap(Object.keys))
-  const ruleOf = (name: string): OptionRule =>
-    optional((value) => {
-      const found = rules.filter((each) => Object.hasOwn(each, name)).map((each) => each[name]?.(value))
-      return found.includes(undefined) ? undefined : found[0]
-    })
-  return Object.fromEntries([...names].map((name) => [name, ruleOf(name)]))
+  refuseOptions(where, issuesAt('kind', oneOf(...Object.keys(schemas))(kind)))
+  return readBySchema(`${where} of kind ${kind}`, schemas[kind], options)
 }

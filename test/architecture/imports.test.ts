@@ -19,7 +19,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   webhook: 'errors postgres schemas shared sqlite @noble',
   postgres: 'errors shared',
   testing: 'zod endpoints options errors schemas webhook shared msw',
-  console: 'campaign-client endpoints shared zod preact @preact @tanstack',
+  console: 'campaign-client endpoints testing shared zod preact @preact @tanstack',
   cli: 'console campaign-client bulk call endpoints errors transports shared zod @noble commander csv-parse csv-stringify picocolors proxy-from-env https-proxy-agent',
   shared: 'jose',
 }

@@ -322,7 +322,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     await page.getByLabel('On', { exact: true }).selectOption('getCampaignInfo')
     await page.getByLabel('HTTP status').fill('99')
     await page.getByRole('button', { name: 'Switch on' }).click()
-    await page.locator('.field').getByText('Enter an HTTP status from 200 to 599.').waitFor()
+    await page.locator('.field').getByText('status must be a whole number, 200 or more').waitFor()
     await page.getByLabel('HTTP status').fill('503')
     await page.getByLabel('Times').fill('2')
     await page.getByRole('button', { name: 'Switch on' }).click()

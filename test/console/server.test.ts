@@ -440,9 +440,24 @@ test.each([
   ['emit', { kind: 'quest_completed', account: 'ada', cid: '' }, 'cid', 'Enter the ID of a quest.'],
   ['emit', { kind: 'action_completed', aid: 'follow' }, 'account', '"account" is required.'],
   ['emit', { kind: 'action_completed', pid: 'demo', account: 'x', aid: 'follow' }, 'account', 'There is no user "x"'],
-  ['addFault', { on: '*', kind: 'status', times: 0, status: 500 }, 'times', 'a whole number of at least 1'],
-  ['addFault', { on: '*', kind: 'status', times: 1, status: 99 }, 'status', 'from 200 to 599'],
-  ['addFault', { on: '*', kind: 'delay', times: 1, delayMs: -1 }, 'delayMs', 'at least 0'],
+  [
+    'addFault',
+    { on: '*', kind: 'status', times: 0, status: 500 },
+    'times',
+    'times must be a whole number, 1 or more, got 0.',
+  ],
+  [
+    'addFault',
+    { on: '*', kind: 'status', times: 1, status: 99 },
+    'status',
+    'status must be a whole number, 200 or more and at most 599, got 99.',
+  ],
+  [
+    'addFault',
+    { on: '*', kind: 'delay', times: 1, delayMs: -1 },
+    'delayMs',
+    'delayMs must be a number of milliseconds from 0',
+  ],
   ['completeTask', { ...LINUS, aid: 'follow' }, undefined, 'the dependencies of "follow" are not completed'],
 ] as const)(
   '%s with %j returns an error with its field, without names of methods or parameters',

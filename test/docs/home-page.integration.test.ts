@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { read } from '../../scripts/repository.ts'
-import { DELIVERY_FAULT_RULES, FAULT_RULES } from '../../src/testing/faults/fault-options.ts'
+import { DELIVERY_FAULTS, REQUEST_FAULTS } from '../../src/testing/faults/fault-options.ts'
 import { BUNDLES } from '../package/checks/sizes.ts'
 
 /** Returns the medians of a contestant in a table of docs/benchmarks.md, by the first words of the column. */
@@ -14,7 +14,7 @@ describe.each(['README.md', 'docs/index.md'])('%s', (page) => {
   const line = (title: string): string => read(page).match(new RegExp(`^- \\*\\*${title}.+$`, 'm'))?.[0] ?? ''
 
   test('counts the kinds of faults of the local service', () => {
-    const [requests, deliveries] = [FAULT_RULES, DELIVERY_FAULT_RULES].map((rules) => Object.keys(rules).length)
+    const [requests, deliveries] = [REQUEST_FAULTS, DELIVERY_FAULTS].map((kinds) => Object.keys(kinds).length)
     expect(line('Safe retries')).toContain(
       `${requests} kinds of failing responses and ${deliveries} kinds of failing webhook`,
     )

@@ -3,6 +3,7 @@ import type { CampaignService, EmitOptions, FaultOptions, ServiceSeed, WebhookRe
 import type { $ZodIssue } from 'zod/v4/core'
 import { describeAt } from '../../shared/issue.ts'
 import { isRecord } from '../../shared/type-checks.ts'
+import { isDefaultMessage } from '../../testing/option-readers.ts'
 import { ACTION_REQUESTS, type ActionName, type ActionRequest, Problem } from '../action-requests.ts'
 import type { ActionResult } from '../protocol.ts'
 import { type Caller, callMethod, methodViews } from './call.ts'
@@ -245,24 +246,22 @@ const TYPES: Readonly<Record<string, string>> = {
   record: 'an object',
 }
 
-/** Describes an issue that has no message of its own. */
+/** Describes an issue, with the name of its field. */
 function describeIssue(issue: $ZodIssue, request: unknown, fields: readonly string[]): string {
   const path = issue.path.join('.')
-  switch (issue.code) {
-    case 'unrecognized_keys':
-      return `"${issue.keys.join('", "')}" is not a field. The fields are: ${fields.join(', ') || 'none'}.`
-    case 'invalid_type':
-      // Keep a message of the schema. The default message of zod begins with "Invalid input".
-      if (!/^Invalid input(?:: expected |$)/.test(issue.message)) return issue.message
-      if (path === '') return 'Send a JSON object.'
-      return Object.hasOwn(request as object, path) || issue.path.length > 1
-        ? `"${path}" must be ${TYPES[issue.expected] ?? issue.expected}.`
-        : `"${path}" is required.`
-    case 'invalid_value':
-      return `"${path}" must be one of: ${issue.values.join(', ')}.`
-    default:
-      return issue.message
+  const { code, message } = issue
+  if (code === 'unrecognized_keys') {
+    return `"${issue.keys.join('", "')}" is not a field. The fields are: ${fields.join(', ') || 'none'}.`
   }
+  if (code === 'invalid_value') return `"${path}" must be one of: ${issue.values.join(', ')}.`
+  // A message of the page's forms is a sentence; a message of the service's options follows the name.
+  if (code !== 'invalid_type' || !isDefaultMessage(issue)) {
+    return /^[A-Z]/.test(message) ? message : `${describeAt(path, message)}.`
+  }
+  if (path === '') return 'Send a JSON object.'
+  return Object.hasOwn(request as object, path) || issue.path.length > 1
+    ? `"${path}" must be ${TYPES[issue.expected] ?? issue.expected}.`
+    : `"${path}" is required.`
 }
 
 /**

@@ -1,18 +1,9 @@
+import * as z from 'zod/mini'
 import { endpoints, type OperationName } from '../../endpoints/index.ts'
-import {
-  dictionary,
-  mustBeBoolean,
-  mustBeJson,
-  nonNegativeMilliseconds,
-  type OptionRule,
-  type OptionRules,
-  oneOf,
-  optional,
-  wholeNumber,
-  withCopy,
-} from '../../errors/option-checks.ts'
-import { typeName } from '../../shared/type-checks.ts'
-import { mustBeIdentifier, type RulesByKind } from '../option-readers.ts'
+import { mustBeJson, nonNegativeMilliseconds, type OptionRule, oneOf, wholeNumber } from '../../errors/option-checks.ts'
+import { identifier } from '../../schemas/fields.ts'
+import { MAX_TIMER_MS } from '../../shared/timers.ts'
+import { byRule, saying, schemasByKind } from '../option-readers.ts'
 
 interface FaultCount {
   /** How many requests or delivery attempts fail: a positive integer or `Infinity`. @defaultValue 1 */
@@ -155,61 +146,70 @@ export type FaultKind = RequestFaultOptions['kind']
 /** The kinds of delivery faults. */
 export type DeliveryFaultKind = DeliveryFaultOptions['kind']
 
-const mustBeCount: OptionRule = (value) => (value === Infinity ? undefined : wholeNumber(1)(value))
-
-const eachHeader = dictionary((value) =>
-  typeof value === 'string' ? undefined : `must be a string, got ${typeName(value)}`,
-)
-
-const mustBeHeaders: OptionRule = withCopy((value) => {
-  const issues = eachHeader(value)
-  if (issues === undefined || issues.length > 0) return issues
+const mustBeHeaders: OptionRule = (value) => {
   try {
     new Headers(value as Record<string, string>)
     return undefined
   } catch (error) {
     return `must be headers that fetch accepts: ${(error as Error).message}`
   }
-}, eachHeader.copy)
-
-const mustBeString: OptionRule = (value) =>
-  typeof value === 'string' ? undefined : `must be a string, got ${typeName(value)}`
-
-const targetRules: OptionRules<FaultTarget> = {
-  on: optional(oneOf('*', ...Object.keys(endpoints), 'delivery')),
-  times: optional(mustBeCount),
 }
-const replacementRules = { ...targetRules, applied: optional(mustBeBoolean) }
 
-export const FAULT_RULES: RulesByKind<RequestFaultOptions> = {
+const OPERATIONS = Object.keys(endpoints) as OperationName[]
+const COUNT = saying(wholeNumber(1))
+const STATUS = saying(wholeNumber(200, 599))
+const DELAY = saying(nonNegativeMilliseconds)
+
+/** The options that `/control/addFault` takes as well. */
+export const faultFields = {
+  times: z.int(COUNT).check(z.gte(1, COUNT)),
+  applied: z.boolean(),
+  status: z.int(STATUS).check(z.gte(200, STATUS), z.lte(599, STATUS)),
+  headers: z
+    .record(z.string(), z.string())
+    .check(z.refine((value) => mustBeHeaders(value) === undefined, saying(mustBeHeaders))),
+  delayMs: z.number(DELAY).check(z.gte(0, DELAY), z.lte(MAX_TIMER_MS, DELAY)),
+}
+
+const times = z.optional(byRule<number>((value) => (value === Infinity ? undefined : wholeNumber(1)(value))))
+const ofRequest = {
+  on: z.optional(z.enum(['*', ...OPERATIONS], saying(oneOf('*', ...OPERATIONS, 'delivery')))),
+  times,
+}
+const replacement = { ...ofRequest, applied: z.optional(faultFields.applied) }
+const delayMs = z.optional(faultFields.delayMs)
+
+/** The options of each kind of fault of a request. */
+export const REQUEST_FAULTS = schemasByKind<RequestFaultOptions>({
   status: {
-    ...replacementRules,
-    status: optional(wholeNumber(200, 599)),
-    headers: optional(mustBeHeaders),
-    body: optional(mustBeJson),
+    ...replacement,
+    status: z.optional(faultFields.status),
+    headers: z.optional(faultFields.headers),
+    body: z.optional(byRule(mustBeJson)),
   },
-  reset: replacementRules,
-  hang: replacementRules,
-  garbage: { ...replacementRules, body: optional(mustBeString) },
-  applied_then_reset: targetRules,
-  truncate: targetRules,
-  stall: targetRules,
-  misshapen: targetRules,
-  drip: { ...targetRules, delayMs: optional(nonNegativeMilliseconds) },
-  delay: { ...targetRules, delayMs: optional(nonNegativeMilliseconds) },
+  reset: replacement,
+  hang: replacement,
+  garbage: { ...replacement, body: z.optional(z.string()) },
+  applied_then_reset: ofRequest,
+  truncate: ofRequest,
+  stall: ofRequest,
+  misshapen: ofRequest,
+  drip: { ...ofRequest, delayMs },
+  delay: { ...ofRequest, delayMs },
+})
+
+const ofDelivery = {
+  on: z.literal('delivery'),
+  times,
+  scope: z.optional(identifier),
+  type: z.optional(identifier),
 }
 
-const deliveryRules: OptionRules<DeliveryTarget> = {
-  on: oneOf('delivery'),
-  times: optional(mustBeCount),
-  scope: optional(mustBeIdentifier),
-  type: optional(mustBeIdentifier),
-}
-
-export const DELIVERY_FAULT_RULES: RulesByKind<DeliveryFaultOptions> = {
-  delay: { ...deliveryRules, delayMs: optional(nonNegativeMilliseconds) },
-  duplicate: deliveryRules,
-  reorder: deliveryRules,
-  bad_signature: deliveryRules,
-  missing_field: { ...deliveryRules, field: mustBeIdentifier },
-}
+/** The options of each kind of fault of a delivery. */
+export const DELIVERY_FAULTS = schemasByKind<DeliveryFaultOptions>({
+  delay: { ...ofDelivery, delayMs },
+  duplicate: ofDelivery,
+  reorder: ofDelivery,
+  bad_signature: ofDelivery,
+  missing_field: { ...ofDelivery, field: identifier },
+})

@@ -4,16 +4,16 @@ import { isRecord } from '../../shared/type-checks.ts'
 import { abortableDelay, type ServiceClock, untilAborted } from '../clock.ts'
 import type { EventListeners } from '../events.ts'
 import { isBodyless, type ServiceResponse, standardError } from '../http/messages.ts'
-import { copyOfKind, readOptionsOfKind } from '../option-readers.ts'
+import { readByKind } from '../option-readers.ts'
 import { signatureOf } from '../webhooks/messages.ts'
 import type { Webhook } from '../webhooks/webhook-registry.ts'
 import {
-  DELIVERY_FAULT_RULES,
+  DELIVERY_FAULTS,
   type DeliveryFaultOptions,
-  FAULT_RULES,
   type FaultChange,
   type FaultOptions,
   type FaultRecord,
+  REQUEST_FAULTS,
   type RequestFaultOptions,
   type StatusFault,
 } from './fault-options.ts'
@@ -42,10 +42,9 @@ export class FaultQueue {
   }
 
   add(given: FaultOptions): FaultHandle {
-    const own = copyOfKind(given, FAULT_RULES, DELIVERY_FAULT_RULES)
-    const read: FaultOptions = isOfDelivery(own)
-      ? readOptionsOfKind('fail on delivery', own, DELIVERY_FAULT_RULES)
-      : readOptionsOfKind('fail', own, FAULT_RULES)
+    const read: FaultOptions = isOfDelivery(given)
+      ? readByKind('fail on delivery', DELIVERY_FAULTS, given)
+      : readByKind('fail', REQUEST_FAULTS, given)
     const { times = 1 } = read
     // JSON has no Infinity.
     const options = { ...copyJson(read), ...(times === Infinity && { times }) }

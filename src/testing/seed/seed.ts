@@ -7,8 +7,7 @@ import { type RewardWalletRequest, rewardWalletRequest } from '../../endpoints/r
 import { mustBeJson } from '../../errors/option-checks.ts'
 import { finiteNumber, identifier } from '../../schemas/fields.ts'
 import { copyJson } from '../../shared/text.ts'
-import { isRecord } from '../../shared/type-checks.ts'
-import { readBySchema, strictFields } from '../option-readers.ts'
+import { jsonObject, readBySchema, strictFields } from '../option-readers.ts'
 import { type WebhookOptions, webhookFields } from '../webhooks/webhook-registry.ts'
 
 /** An award made by `rewardWallet`. */
@@ -281,10 +280,6 @@ function findCycle(needs: readonly (readonly [id: string, needed: string[]])[]):
 }
 
 const { address: walletAddress } = rewardWalletRequest.shape
-const jsonObject = z.custom<Record<string, unknown>>(
-  (value) => isRecord(value) && mustBeJson(value) === undefined,
-  'expected an object that JSON can represent',
-)
 const text = z.optional(z.string())
 const number = z.optional(finiteNumber)
 const identifiers = z.optional(z.array(identifier))

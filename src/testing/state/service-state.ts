@@ -1,9 +1,10 @@
 import type { LinkedProfile } from '../../endpoints/get-user-profiles.ts'
 import type { RewardEntry } from '../../endpoints/get-user-progress.ts'
 import type { ConfigurationError } from '../../errors/client-errors.ts'
-import { configurationError, type OptionRules, readOptions } from '../../errors/option-checks.ts'
+import { configurationError } from '../../errors/option-checks.ts'
+import { identifier, user as userFields } from '../../schemas/fields.ts'
 import { copyJson } from '../../shared/text.ts'
-import { mustBeIdentifier } from '../option-readers.ts'
+import { readBySchema, strictFields } from '../option-readers.ts'
 import { type AwardRecord, type CampaignSeed, requiredTasks, type ValueRecord } from '../seed/seed.ts'
 import {
   Campaign,
@@ -38,12 +39,6 @@ export interface EntryOptions {
   platform: string
   /** Campaign ID. */
   pid: string
-}
-
-export const ENTRY_RULES: OptionRules<EntryOptions> = {
-  account: mustBeIdentifier,
-  platform: mustBeIdentifier,
-  pid: mustBeIdentifier,
 }
 
 export const unknownCampaign = (caller: string, pid: string): ConfigurationError =>
@@ -219,11 +214,11 @@ export interface CompleteTaskOptions extends EntryOptions {
   aid: string
 }
 
-const COMPLETE_TASK: OptionRules<CompleteTaskOptions> = { ...ENTRY_RULES, aid: mustBeIdentifier }
+const completeTaskOptions = strictFields<CompleteTaskOptions>({ ...userFields, aid: identifier })
 
 /** Implements `service.completeTask`. */
 export function completeTaskByOptions(given: CompleteTaskOptions, state: ServiceState): EntrySnapshot {
-  const options = readOptions('completeTask', given, COMPLETE_TASK)
+  const options = readBySchema('completeTask', completeTaskOptions, given)
   const { account, aid, pid } = options
   const entry = state.requireEntry('completeTask', options)
   const task = entry.campaign.definition.tasks.get(aid)

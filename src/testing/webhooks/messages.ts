@@ -1,26 +1,13 @@
+import * as z from 'zod/mini'
 import type { ConfigurationError } from '../../errors/client-errors.ts'
-import {
-  configurationError,
-  mustBeFiniteNumber,
-  mustBeJson,
-  mustBeObject,
-  type OptionRule,
-  type OptionRules,
-  optional,
-  readOptions,
-} from '../../errors/option-checks.ts'
+import { configurationError } from '../../errors/option-checks.ts'
+import { finiteNumber, identifier, user as userFields } from '../../schemas/fields.ts'
 import { signWebhook } from '../../webhook/index.ts'
-import { copyOfKind, mustBeIdentifier, type RulesByKind, readOptionsOfKind } from '../option-readers.ts'
+import { jsonObject, readByKind, readBySchema, schemasByKind, strictFields } from '../option-readers.ts'
 import type { ServiceContent } from '../seed/service-content.ts'
 import { type Entry, earnedXp, totalXp } from '../state/campaign.ts'
 import type { IdGenerator } from '../state/id-generator.ts'
-import {
-  ENTRY_RULES,
-  type EntryOptions,
-  type ServiceState,
-  type UserEvent,
-  unknownCampaign,
-} from '../state/service-state.ts'
+import { type EntryOptions, type ServiceState, type UserEvent, unknownCampaign } from '../state/service-state.ts'
 import { type PostSettings, postMessage } from './delivery.ts'
 import type { MessageTarget, Webhook } from './webhook-registry.ts'
 
@@ -143,23 +130,22 @@ export interface EmittedMessage {
   readonly deliveryIds: readonly string[]
 }
 
-const mustBePayload: OptionRule = (value) => mustBeObject(value) ?? mustBeJson(value)
-const USER_EVENT_RULES: OptionRules<UserEventOptions> = { ...ENTRY_RULES, xp: optional(mustBeFiniteNumber) }
+const userEvent = { ...userFields, xp: z.optional(finiteNumber) }
 
-const EMIT_RULES: RulesByKind<EmitOptions> = {
-  action_completed: { ...USER_EVENT_RULES, aid: mustBeIdentifier },
-  quest_completed: { ...USER_EVENT_RULES, cid: mustBeIdentifier },
+const EMITTED = schemasByKind<EmitOptions>({
+  action_completed: { ...userEvent, aid: identifier },
+  quest_completed: { ...userEvent, cid: identifier },
   custom: {
-    payload: mustBePayload,
-    scope: optional(mustBeIdentifier),
-    pid: optional(mustBeIdentifier),
-    hook_id: optional(mustBeIdentifier),
+    payload: jsonObject,
+    scope: z.optional(identifier),
+    pid: z.optional(identifier),
+    hook_id: z.optional(identifier),
   },
-}
+})
 
 /** Returns the message that `service.emit` sends. */
 export function draftEmittedMessage(given: EmitOptions, state: ServiceState): MessageDraft {
-  const options = readOptionsOfKind('emit', copyOfKind(given, EMIT_RULES), EMIT_RULES)
+  const options = readByKind('emit', EMITTED, given)
   if (options.kind === 'custom') return draftCustomMessage(options, state)
   const { account, pid } = options
   const entry = state.requireEntry('emit', options)
@@ -219,19 +205,19 @@ export interface TestWebhookResult {
   readonly code?: string
 }
 
-const TEST_WEBHOOK: OptionRules<TestWebhookOptions> = {
-  ...ENTRY_RULES,
-  pid: optional(mustBeIdentifier),
-  hook_id: optional(mustBeIdentifier),
-  url: optional(mustBeIdentifier),
-}
+const testWebhookOptions = strictFields<TestWebhookOptions>({
+  ...userFields,
+  pid: z.optional(identifier),
+  hook_id: z.optional(identifier),
+  url: z.optional(identifier),
+})
 
 export async function testWebhook(
   given: TestWebhookOptions,
   { state, webhooks, ids }: ServiceContent,
   settings: PostSettings,
 ): Promise<TestWebhookResult> {
-  const options = readOptions('testWebhook', given, TEST_WEBHOOK)
+  const options = readBySchema('testWebhook', testWebhookOptions, given)
   const { account, platform, hook_id } = options
   const webhook = hook_id === undefined ? webhooks.all()[0] : webhooks.find(hook_id)
   if (!webhook) {

@@ -184,7 +184,7 @@ describe('faults', () => {
     [{ kind: 'status', status: '500' }, /^fail of kind status: status must be/],
     [{ kind: 'status', body: () => {} }, /^fail of kind status: body must be/],
     [{ kind: 'status', headers: { 'bad name': 'x' } }, /^fail of kind status: headers must be .*bad name/],
-    [{ kind: 'garbage', body: {} }, /^fail of kind garbage: body must be a string, got object/],
+    [{ kind: 'garbage', body: {} }, /^fail of kind garbage: body: expected string, received object/],
     [{ kind: 'delay', delayMs: -1 }, /^fail of kind delay: delayMs must be/],
     [{ kind: 'drip', delayMs: Number.NaN }, /^fail of kind drip: delayMs must be/],
   ])('%j is refused', (options, message) => {

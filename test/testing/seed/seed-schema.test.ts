@@ -61,12 +61,12 @@ describe('createCampaignService', () => {
     [
       'metadata that is not an object',
       { actions: [{ id: 't', meta: ['icon'] as never }] },
-      /campaigns\.0\.actions\.0\.meta: expected an object that JSON can represent/,
+      /campaigns\.0\.actions\.0\.meta must be an object, got array/,
     ],
     [
       'metadata that JSON cannot represent',
       { actions: [{ id: 't', meta: { size: 1n } }] },
-      /campaigns\.0\.actions\.0\.meta: expected an object that JSON can represent/,
+      /campaigns\.0\.actions\.0\.meta must be a value that JSON can represent/,
     ],
     [
       'a reward that JSON cannot represent',
