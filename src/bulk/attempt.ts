@@ -200,20 +200,21 @@ export async function sendAward(
 }
 
 /**
- * Makes a claimed award: sends it, and judges a refusal. Never rejects.
+ * Asks `confirm` about an award that is `unconfirmed` in the ledger. Never rejects.
  *
- * @param send - sends the award. Returns `undefined` if the award must not be sent any more
+ * @returns `undefined` if the award must be sent
  */
-export async function attemptAward(
-  { row, isInDoubt, previousVerdict }: Attempt,
-  send: () => Promise<CallOutcome | undefined>,
-  judge: Judge,
-): Promise<Attempted | undefined> {
+export async function confirmAward({ row, previousVerdict }: Attempt, judge: Judge): Promise<Attempted | undefined> {
   const confirmed = previousVerdict === 'unconfirmed' ? await judgeUnconfirmed(row, judge) : undefined
-  if (confirmed !== undefined) return { outcome: undefined, ...confirmed }
+  return confirmed && { outcome: undefined, ...confirmed }
+}
 
-  const outcome = await send()
-  if (outcome === undefined) return undefined
+/** Judges the outcome of a claimed award that was sent. Never rejects. */
+export async function judgeOutcome(
+  { row, isInDoubt }: Attempt,
+  outcome: CallOutcome,
+  judge: Judge,
+): Promise<Attempted> {
   if (outcome.kind === 'done') return { outcome, verdict: 'awarded' }
   if (outcome.kind === 'refused') {
     return { outcome, ...(await judgeRefusal(row, outcome.error, isInDoubt || outcome.maybeApplied, judge)) }

@@ -4,10 +4,10 @@ import type { FinalVerdict } from '../schemas/award-report.ts'
 import { clientInternals, optionsFor } from '../shared/client-internals.ts'
 import { LEDGER } from '../shared/ledger-key.ts'
 import {
-  type Attempted,
-  attemptAward,
+  confirmAward,
   EVIDENCE_RULES,
   type Evidence,
+  judgeOutcome,
   recordAttempt,
   retryableVerdicts,
   sendAward,
@@ -55,7 +55,8 @@ const OPTIONS: OptionRules<AwardOneOptions> = {
  * - Without a ledger, nobody knows what an earlier call has sent. If the service refuses the id, `confirm` looks for the award
  *   in the wallet's progress: `alreadyAwarded`, or `unconfirmed` if it can't tell.
  * - With a `fileLedger`, the processes of one machine know what they have sent, and a final verdict is never sent again. A call
- *   opens the file; it is closed when no call was in flight for a second. If another process has it, the call waits up to 5 s.
+ *   opens the file. It is closed when no call was in flight for a second, or, if it was open for longer, as soon as none is
+ *   in flight. If another process has it, the call waits up to 5 s.
  *   Of two calls with the same id at once, the second waits, and gets the verdict of the first.
  * - With a `postgresLedger`, several machines share the ledger, for instance the workers of a queue such as pg-boss, BullMQ or
  *   Temporal. One attempt at a time holds the claim of an award.
@@ -111,11 +112,14 @@ export async function awardOne(
 
     const isInDoubt = claim.attempt.isInDoubt || (mayBeSent ?? ledger === undefined)
     const attempt: Attempt = { ...claim.attempt, isInDoubt }
-    const send = () => sendAward(client, checked.row, target && optionsFor(target))
-    const attempted = (await attemptAward(attempt, send, judge)) as Attempted
+    const attempted =
+      (await confirmAward(attempt, judge)) ??
+      (await judgeOutcome(attempt, await sendAward(client, row, target && optionsFor(target)), judge))
     const end = await recordAttempt(session, attempt, attempted)
-    if (attempted.failure?.code === EVIDENCE_FAILED)
-      throw unsettled('indeterminate', { cause: attempted.outcome?.error, isInDoubt })
+    const { failure } = attempted
+    if (failure?.code === EVIDENCE_FAILED) {
+      throw unsettled('indeterminate', { cause: attempted.outcome?.error, isInDoubt }, failure.message)
+    }
     if (end.kind === 'final') return end.verdict
     if (end.kind === 'invalid') throw end.error
     throw unsettled(end.reason, { retryAfterMs: end.afterMs, cause: end.error, isInDoubt })
@@ -146,7 +150,8 @@ const MESSAGES: Readonly<Record<UnsettledReason, string>> = {
 function unsettled(
   reason: UnsettledReason,
   details: Omit<ConstructorParameters<typeof AwardUnsettledError>[1], 'reason'> = {},
+  text: string = withCause(MESSAGES[reason], details.cause),
 ): AwardUnsettledError {
-  const message = `awardOne: ${withCause(MESSAGES[reason], details.cause)}. Call it again with the same row`
+  const message = `awardOne: ${text}. Call it again with the same row`
   return new AwardUnsettledError(message, { reason, ...details })
 }

@@ -22,12 +22,13 @@ import { onAbort, sleep, startTimer } from '../shared/timers.ts'
 import {
   type AttemptEnd,
   type Attempted,
-  attemptAward,
   type CallOutcome,
   type Confirmation,
+  confirmAward,
   EVIDENCE_RULES,
   type Evidence,
   type Judge,
+  judgeOutcome,
   recordAttempt,
   retryableVerdicts,
   sendAward,
@@ -442,9 +443,7 @@ class Run {
   /** @returns whether the row is finished. @throws the error of the ledger */
   async #attempt(task: Task, attempt: Attempt): Promise<boolean> {
     const { row } = attempt
-    const attempted = this.#mustNotSend(row)
-      ? undefined
-      : await attemptAward(attempt, () => this.#call(attempt), this.#judge)
+    const attempted = this.#mustNotSend(row) ? undefined : await this.#try(attempt)
     const { verdict: found, failure: reason } = attempted ?? {}
     if (found === 'alreadyAwarded' && !isUsedBefore(found, reason)) this.#hasSucceeded = true
     const end = await this.#record(attempt, attempted).catch((error: unknown) => {
@@ -470,6 +469,14 @@ class Run {
     const isUnknown = verdict === 'indeterminate' && (kind === 'failed' || kind === 'unreachable')
     if (isUnknown && this.#unknown.length < MAX_UNKNOWN_ROWS) this.#unknown.push(task)
     return true
+  }
+
+  /** Confirms or sends an award. @returns `undefined` if the award must not be sent any more */
+  async #try(attempt: Attempt): Promise<Attempted | undefined> {
+    const confirmed = await confirmAward(attempt, this.#judge)
+    if (confirmed !== undefined) return confirmed
+    const outcome = await this.#call(attempt)
+    return outcome && judgeOutcome(attempt, outcome, this.#judge)
   }
 
   /** Calls the service at the pace of the run. @returns `undefined` if the award must not be sent any more */

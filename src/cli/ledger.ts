@@ -1,13 +1,22 @@
 import { existsSync } from 'node:fs'
 import { BadRequestError, type CampaignClient, type CampaignError, type UserProgress } from 'campaign-client'
-import { fileLedger, type LedgerEntry, readLedger, readProgress, type Verdict } from 'campaign-client/bulk'
-import { type AwardFinding, comparableAddress, findAward, isAwarded, isUnknown, VERDICTS } from '../shared/award.ts'
+import { fileLedger, type LedgerEntry, readProgress, type Verdict } from 'campaign-client/bulk'
+import {
+  type AwardFinding,
+  addAward,
+  comparableAddress,
+  findAward,
+  isAwarded,
+  isUnknown,
+  isUsedBefore,
+  NO_AWARDS,
+  type Sum,
+  VERDICTS,
+} from '../shared/award.ts'
 import { type ClientTarget, clientInternals, differentParts, shownClaim } from '../shared/client-internals.ts'
-import { addDecimals } from '../shared/decimals.ts'
 import { LEDGER } from '../shared/ledger-key.ts'
 import { type ProgressFormat, readProgressFormat } from './award/ask-service.ts'
 import { formatCount, formatXp } from './award/format.ts'
-import type { Sum } from './award/list.ts'
 import { checkReportPaths, ledgerReport, writeReports } from './award/report.ts'
 import type { Context } from './command.ts'
 import { connect } from './connect.ts'
@@ -100,21 +109,15 @@ const hasFilter = ({ wallet, pid, id, verdict }: LedgerFlags): boolean =>
 async function readContents(file: string, flags: LedgerFlags): Promise<LedgerContents> {
   const { wallet, pid, id, verdict: verdicts, explain } = flags
   const address = wallet === undefined ? undefined : comparableAddress(wallet)
-  const header = fileLedger(file)[LEDGER].header()
-  const totals = Object.fromEntries(VERDICTS.map((name) => [name, { awards: 0, xp: 0 }])) as Record<
-    Verdict,
-    { awards: number; xp: number }
-  >
+  const totals = Object.fromEntries(VERDICTS.map((name) => [name, NO_AWARDS])) as Record<Verdict, Sum>
   const entries: LedgerEntry[] = []
   const pids = new Set<string>()
   let hasWallet = false
   let firstAt: string | null = null
   let lastAt: string | null = null
   const isFiltered = hasFilter(flags)
-  for await (const entry of readLedger(file)) {
-    const total = totals[entry.verdict]
-    total.awards++
-    total.xp = addDecimals(total.xp, entry.xp)
+  const header = await fileLedger(file)[LEDGER].read((entry) => {
+    totals[entry.verdict] = addAward(totals[entry.verdict], entry)
     if (firstAt === null || entry.at < firstAt) firstAt = entry.at
     if (lastAt === null || entry.at > lastAt) lastAt = entry.at
     pids.add(entry.pid)
@@ -126,13 +129,16 @@ async function readContents(file: string, flags: LedgerFlags): Promise<LedgerCon
       isOfWallet &&
       (id === undefined || entry.id === id) &&
       (verdicts === undefined || verdicts.includes(entry.verdict))
-    // Without a filter, --explain is about the awards that were not made.
-    if (isShown && (isFiltered || !explain || !isAwarded(entry.verdict))) entries.push(entry)
-  }
+    // Without a filter, --explain is about the awards that were not made by an attempt of this ledger.
+    if (isShown && (isFiltered || !explain || !isGiven(entry))) entries.push(entry)
+  })
   const inDoubt = VERDICTS.filter(isUnknown).reduce((sum, verdict) => sum + totals[verdict].awards, 0)
   const { target = null, run = null } = header ?? {}
   return { summary: { target, run, firstAt, lastAt, totals, inDoubt }, entries, pids, hasWallet }
 }
+
+/** Whether an attempt of the ledger made the award. */
+const isGiven = ({ verdict, error }: LedgerEntry): boolean => isAwarded(verdict) && !isUsedBefore(verdict, error)
 
 interface Explanation {
   readonly findings: ReadonlyMap<LedgerEntry, ProgressFinding>
@@ -179,7 +185,7 @@ async function explainEntries(
   format: ProgressFormat,
 ): Promise<Map<LedgerEntry, ProgressFinding>> {
   const users = entries
-    .filter(({ verdict }) => !isAwarded(verdict))
+    .filter((entry) => !isGiven(entry))
     .map((entry) => ({ entry, account: entry.address, platform: format.platform, pid: entry.pid }))
   const findings = new Map<LedgerEntry, ProgressFinding>()
   for await (const { user, progress, error } of readProgress(client, users)) {

@@ -1,3 +1,5 @@
+import { addDecimals } from './decimals.ts'
+
 /** The form of an Ethereum wallet address. The letter case carries an optional checksum; `0X` is not accepted. */
 export const WALLET_ADDRESS = /^0x[0-9a-fA-F]{40}$/
 
@@ -24,6 +26,22 @@ export const walletKey = ({ address, pid }: Pick<AwardFields, 'address' | 'pid'>
 
 /** Whether two awards with the same id are the same award. The letter case of an address makes no difference. */
 export const isSameAward = (one: AwardFields, other: AwardFields): boolean => awardKey(one) === awardKey(other)
+
+/** A number of awards, and their XP. */
+export interface Sum {
+  readonly awards: number
+  readonly xp: number
+}
+
+export const NO_AWARDS: Sum = { awards: 0, xp: 0 }
+
+export const addSums = (one: Sum, other: Sum): Sum => ({
+  awards: one.awards + other.awards,
+  xp: addDecimals(one.xp, other.xp),
+})
+
+/** Adds one award to a sum. */
+export const addAward = (sum: Sum, { xp }: { readonly xp: number }): Sum => addSums(sum, { awards: 1, xp })
 
 /** An entry of `rewards` in a progress. */
 interface Listed {

@@ -272,14 +272,15 @@ describe('awardOne', () => {
     await expect(awardOne({ rewardWallet: () => Promise.reject(cause) }, award(1), { ledger })).rejects.toBe(cause)
   })
 
-  test('throws AwardUnsettledError if confirm throws', async () => {
+  test('throws AwardUnsettledError if confirm throws, and says so', async () => {
     const ledger = newLedger()
     const refused = new campaign.BadRequestError('no', response(400))
     const made = awardOne({ rewardWallet: () => Promise.reject(refused) }, award(1), {
       ledger,
       confirm: () => Promise.reject(new Error('the database is down')),
     })
-    await expect(made).rejects.toMatchObject({ reason: 'indeterminate', cause: refused })
+    const message = expect.stringContaining('awardOne: isUsedId or confirm threw: Error. Call it again')
+    await expect(made).rejects.toMatchObject({ reason: 'indeterminate', cause: refused, message })
     const unconfirmed = { confirm: () => undefined, mayBeSent: true }
     const refusing = { rewardWallet: () => Promise.reject(refused) }
     expect(await awardOne(refusing, award(2), { ledger, ...unconfirmed })).toBe('unconfirmed')

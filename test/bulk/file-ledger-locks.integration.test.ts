@@ -54,7 +54,7 @@ describe('a ledger that a run uses', () => {
     await run.step('halted')
     await expectRefused(path)
     await expect(entriesOf(path)).rejects.toThrow(IN_USE)
-    await expect(fileLedger(path)[LEDGER].check(undefined)).rejects.toThrow(IN_USE)
+    await expect(fileLedger(path)[LEDGER].read(() => undefined)).rejects.toThrow(IN_USE)
     run.resume()
     expect((await run.step('report')).report).toMatchObject({ rows: 200, counts: counts({ awarded: 200 }) })
     expect(await entriesOf(path)).toHaveLength(200)
@@ -73,7 +73,7 @@ describe('a ledger that a run uses', () => {
     await expectOtherProcessRefused(path)
     await expect(entriesOf(path)).rejects.toThrow(IN_USE)
     await expectOtherProcessRefused(path)
-    await expect(fileLedger(path)[LEDGER].check(undefined)).rejects.toThrow(IN_USE)
+    await expect(fileLedger(path)[LEDGER].read(() => undefined)).rejects.toThrow(IN_USE)
     await expectOtherProcessRefused(path)
 
     for (const finish of held.waiting) finish()

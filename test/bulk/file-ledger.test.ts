@@ -17,9 +17,9 @@ import {
 import { basename, dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { ConfigurationError } from 'campaign-client'
-import { type AwardRow, fileLedger, readLedger, rewardWallets } from 'campaign-client/bulk'
+import { type AwardRow, fileLedger, type LedgerEntry, readLedger, rewardWallets } from 'campaign-client/bulk'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import type { LedgerState } from '../../src/bulk/ledger/file-ledger.ts'
+import type { LedgerHeader, LedgerState } from '../../src/bulk/ledger/file-ledger.ts'
 import { LEDGER, LEDGER_CHANGED } from '../../src/shared/ledger-key.ts'
 import {
   award,
@@ -180,7 +180,7 @@ describe('the file of a ledger', () => {
     const { client } = setup()
     const path = newPath()
     create(path)
-    await fileLedger(path)[LEDGER].check(undefined)
+    await fileLedger(path)[LEDGER].read(() => undefined)
     expect((await rewardWallets(client, awards(2), { ledger: fileLedger(path) })).counts).toEqual(
       counts({ awarded: 2 }),
     )
@@ -193,16 +193,15 @@ describe('the file of a ledger', () => {
     expect((await entriesOf(path)).map(({ id }) => id)).toEqual(awards(2_500).map(({ id }) => id))
   })
 
-  test('is not created by a check', async () => {
+  test('is not created by a reading', async () => {
     const path = newPath()
-    await fileLedger(path)[LEDGER].check(undefined)
-    expect(fileLedger(path)[LEDGER].header()).toBeUndefined()
+    expect(await fileLedger(path)[LEDGER].read(() => undefined)).toBeUndefined()
     expect(existsSync(path)).toBe(false)
   })
 })
 
 describe('a ledger that must have the state of a plan', () => {
-  const openIn = (path: string, state: LedgerState) => fileLedger(path)[LEDGER].inState(state)[LEDGER].open(undefined)
+  const openIn = (path: string, state: LedgerState) => fileLedger(path)[LEDGER].open(undefined, state)
 
   test('is opened in this state only', async () => {
     const path = newPath()
@@ -225,6 +224,14 @@ describe('a ledger that must have the state of a plan', () => {
     }
     expect(openFiles(path)).toEqual([])
   })
+
+  test('is opened if another program wrote awards without dates', async () => {
+    const path = newPath()
+    await (await openIn(path, { awards: 0 })).close()
+    query(path, "INSERT INTO awards (id, address, pid, xp, verdict) VALUES ('a', '0x', 'demo', 1, 'awarded')")
+    const [{ at: lastAt }] = (await entriesOf(path)) as [LedgerEntry]
+    await (await openIn(path, { awards: 1, lastAt })).close()
+  })
 })
 
 describe('a ledger is refused with its path and the reason', () => {
@@ -233,7 +240,7 @@ describe('a ledger is refused with its path and the reason', () => {
     const files = () => readdirSync(dirname(path)).map((name) => [name, statSync(join(dirname(path), name)).size])
     const before = existsSync(dirname(path)) ? files() : undefined
     const run = rewardWallets(client, awards(1), { ledger: fileLedger(path) })
-    const uses = [run, fileLedger(path)[LEDGER].check(undefined), entriesOf(path)]
+    const uses = [run, fileLedger(path)[LEDGER].read(() => undefined), entriesOf(path)]
     for (const use of uses) use.catch(() => undefined)
     await expect(run).rejects.toThrow(ConfigurationError)
     await expect(run).rejects.toThrow(words)
@@ -281,12 +288,6 @@ describe('a ledger is refused with its path and the reason', () => {
       'it is a short text',
       (path: string) => writeFileSync(path, 'no'),
       /it is not an SQLite database. Use another file/,
-    ],
-    [
-      'it has the JSON format of an earlier version',
-      (path: string) =>
-        writeFileSync(path, '{"ledger":"campaign-client awards","version":1,"run":"default","target":null}\n'),
-      /it has the JSON format of an earlier version. Finish its run with that version, or use another file/,
     ],
     [
       'it is a database of another program',
@@ -381,7 +382,7 @@ describe('a ledger is refused with its path and the reason', () => {
     await expect(run()).rejects.toThrow(ConfigurationError)
     await expect(run()).rejects.toThrow(words)
     await expect(entriesOf(path)).rejects.toThrow(words)
-    await expect(fileLedger(path)[LEDGER].check(undefined)).rejects.toThrow(words)
+    await expect(fileLedger(path)[LEDGER].read(() => undefined)).rejects.toThrow(words)
     expect(sent()).toBe(0)
     // The copy has every entry.
     const copy = newPath()
@@ -414,7 +415,7 @@ describe('a ledger is refused with its path and the reason', () => {
     const ledger = fileLedger(path)
     await expect(rewardWallets(client, awards(1), { ledger })).rejects.toThrow(words)
     await expect(rewardWallets(client, awards(1), { ledger })).rejects.toThrow(/Restore it from a backup/)
-    await expect(ledger[LEDGER].check(undefined)).rejects.toThrow(ConfigurationError)
+    await expect(ledger[LEDGER].read(() => undefined)).rejects.toThrow(ConfigurationError)
     await expect(entriesOf(path)).rejects.toThrow(ConfigurationError)
     expect(readFileSync(`${path}${end}`)).toEqual(left)
     expect(sent()).toBe(0)
@@ -451,6 +452,7 @@ describe('a ledger is refused with its path and the reason', () => {
   test.each([
     ['an unknown verdict', "UPDATE awards SET verdict = 'awasded'"],
     ['a failure that is not JSON', "UPDATE awards SET verdict = 'rejected', error = '{'"],
+    ['a failure without text', `UPDATE awards SET verdict = 'rejected', error = '{"code":"edited"}'`],
   ])('if a row has %s', async (_, change) => {
     const path = newPath()
     await rewardWallets(setup().client, awards(1), { ledger: fileLedger(path) })
@@ -473,7 +475,7 @@ describe('a ledger is refused with its path and the reason', () => {
     await expect(rewardWallets(setup().client, awards(1), { ledger: fileLedger(path) })).rejects.toThrow(
       'it is damaged. Restore it',
     )
-    expect(() => fileLedger(path)[LEDGER].header()).toThrow('it is damaged. Restore it')
+    await expect(fileLedger(path)[LEDGER].read(() => undefined)).rejects.toThrow('it is damaged. Restore it')
   })
 
   test('and its error shows control and format characters of the path and the run name as escapes', async () => {
@@ -491,7 +493,8 @@ describe('a ledger is refused with its path and the reason', () => {
     const ledger = fileLedger(path, { run: 'production' })
     const words = 'it belongs to the run "default", and this is the run "production"'
     await expect(rewardWallets(setup().client, awards(1), { ledger })).rejects.toThrow(words)
-    await expect(ledger[LEDGER].check(undefined)).rejects.toThrow(words)
+    const header = await ledger[LEDGER].read(() => undefined)
+    expect(() => ledger[LEDGER].check(header as LedgerHeader, undefined)).toThrow(words)
   })
 
   test('if SQLite finds damage: a missing end, a lost page, a missing row of the run', async () => {
@@ -507,7 +510,7 @@ describe('a ledger is refused with its path and the reason', () => {
       await expect(run).rejects.toThrow(ConfigurationError)
       await expect(run).rejects.toThrow(`${path} can't be used: it is damaged. Restore it`)
       expect(sent()).toBe(0)
-      await expect(fileLedger(path)[LEDGER].check(undefined)).rejects.toThrow('it is damaged')
+      await expect(fileLedger(path)[LEDGER].read(() => undefined)).rejects.toThrow('it is damaged')
     }
     await damaged((path) => truncateSync(path, size - 4_096))
     for (let page = 2; page < size / 4_096; page += 5) {

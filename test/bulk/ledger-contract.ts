@@ -2,8 +2,6 @@ import { CampaignClient, type CampaignClientOptions, ConfigurationError } from '
 import { type AwardLedger, type AwardRow, type Rebind, rewardWallets } from 'campaign-client/bulk'
 import { nodeTransport } from 'campaign-client/node'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { clientInternals } from '../../src/shared/client-internals.ts'
-import { LEDGER } from '../../src/shared/ledger-key.ts'
 import { award, awards, counts, expectVerdictsKeptWhenHalted, setup, stopErrorOf } from './fixtures.ts'
 
 /** Returns a token with these claims and an invalid signature. */
@@ -22,7 +20,6 @@ type NewLedger = () => (options?: { rebind?: Rebind }) => AwardLedger
 /** The tests of every ledger. */
 export function ledgerContract(newLedger: NewLedger): void {
   const clientOf = (options: Partial<CampaignClientOptions>) => setup({ accessToken: token, ...options })
-  const targetOf = (client: CampaignClient) => clientInternals(client)?.target('a test', undefined)
 
   test('stores every verdict for the next run', async () => {
     const { client, service, sent } = setup()
@@ -106,7 +103,6 @@ export function ledgerContract(newLedger: NewLedger): void {
       wrong.service.fail({ on: 'rewardWallet', ...fault })
       await rewardWallets(wrong.client, awards(1), { ledger: open() }).catch(() => undefined)
       const { client } = clientOf({})
-      await open()[LEDGER].check(await targetOf(client))
       expect((await rewardWallets(client, awards(1), { ledger: open() })).counts).toEqual(counts({ awarded: 1 }))
     })
 
@@ -172,12 +168,10 @@ export function ledgerContract(newLedger: NewLedger): void {
       const open = newLedger()
       await rewardWallets(clientOf({}).client, awards(1), { ledger: open() })
       const other = clientOf(changes)
-      const target = await targetOf(other.client)
       const refused = rewardWallets(other.client, awards(2), { ledger: open() })
       await expect(refused).rejects.toThrow(ConfigurationError)
       await expect(refused).rejects.toThrow(words)
       await expect(refused).rejects.toThrow('pass rebind: { from: "')
-      await expect(open()[LEDGER].check(target)).rejects.toThrow(words)
       const wrong = open({ rebind: { from: 'something else' } })
       const misbound = rewardWallets(other.client, awards(2), { ledger: wrong })
       await expect(misbound).rejects.toThrow('rebind.from must be "')
@@ -187,9 +181,6 @@ export function ledgerContract(newLedger: NewLedger): void {
       expect(other.sent()).toBe(0)
 
       const rebind = { from }
-      await open({ rebind })[LEDGER].check(target)
-      // A check changes nothing.
-      await expect(rewardWallets(other.client, awards(2), { ledger: open() })).rejects.toThrow(words)
       const moved = await rewardWallets(other.client, awards(2), { ledger: open({ rebind }) })
       expect(moved).toMatchObject({ counts: counts({ awarded: 2 }), fromLedger: 1 })
       // It has no effect once the ledger has moved, and the old target is refused.

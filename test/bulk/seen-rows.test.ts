@@ -14,14 +14,6 @@ test('a row is new once, then a duplicate, and a conflict with another address, 
   expect(seen.add(award(2))).toBe('new')
 })
 
-test('no row is lost while the table grows', () => {
-  const seen = new SeenRows()
-  const rows = awards(20_000)
-  for (const row of rows) expect(seen.add(row)).toBe('new')
-  for (const row of rows) expect(seen.add(row)).toBe('duplicate')
-  expect(seen.add(award(20_000))).toBe('new')
-})
-
 test('equal rows of a halted campaign count once, as in the ledger', async () => {
   const { client, service } = setup()
   const ledger = fileLedger(newPath())

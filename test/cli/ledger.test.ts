@@ -139,6 +139,17 @@ describe('--explain', () => {
     ])
   })
 
+  test('says what the progress shows of an award whose id was used before', async () => {
+    const setting = await setUp()
+    setting.file('party.csv', `address,xp,id\n${wallet(1)},5,r1\n`)
+    await client(setting).rewardWallet({ address: wallet(1), pid: 'demo', id: 'r1', xp: 5 })
+    await setting.award(['party.csv', ...SEND])
+    const json = jsonOf(
+      await run(['ledger', 'party.csv.ledger', '--explain', '--json'], { cwd: setting.folder, env: setting.env }),
+    )
+    expect(json.rows).toMatchObject([{ id: 'r1', verdict: 'alreadyAwarded', found: 'same_amount' }])
+  })
+
   test('finds that an id is not listed', async () => {
     const setting = await recorded()
     await client(setting).rewardWallet({ address: wallet(1), pid: 'demo', id: 'another', xp: 7 })

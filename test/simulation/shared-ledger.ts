@@ -59,7 +59,7 @@ export class SharedLedgerModel {
     return {
       kind: 'shared',
       run: 'simulation',
-      [LEDGER]: { open, openForOne: open, check: async () => undefined },
+      [LEDGER]: { open, openForOne: open },
     }
   }
 

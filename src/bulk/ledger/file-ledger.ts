@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, openSync, readSync, type Stats, statSync } from 'node:fs'
+import { chmodSync, closeSync, openSync, type Stats, statSync } from 'node:fs'
 import { constants } from 'node:os'
 import { basename, resolve } from 'node:path'
 import { CampaignError, ConfigurationError } from '../../errors/client-errors.ts'
@@ -68,16 +68,24 @@ export interface FileLedger extends AwardLedger {
 }
 
 export interface FileLedgerImplementation extends LedgerImplementation {
-  /** Returns the run that the file records; `undefined` if it records none yet. */
-  header(): LedgerHeader | undefined
-  /** Returns a ledger of the same file. Its `open` fails with the cause `LEDGER_CHANGED` unless the file has this state. */
-  inState(state: LedgerState): FileLedger
+  /** @param state - the state that the file must have: otherwise it fails with the cause `LEDGER_CHANGED` */
+  open(target: ClientTarget | undefined, state?: LedgerState): Promise<LedgerSession>
+  /**
+   * Reads the whole file, and calls `visit` with each entry, in the order in which the ids were first recorded.
+   *
+   * @returns the run that the file records; `undefined` if it records none yet
+   * @throws what {@link open} throws, unless the file belongs to another run or target
+   */
+  read(visit: (entry: LedgerEntry) => void): Promise<LedgerHeader | undefined>
+  /** @throws ConfigurationError when a file with this header belongs to another run or target */
+  check(header: LedgerHeader, target: ClientTarget | undefined): void
 }
 
 /** The run of a ledger. */
 export interface LedgerHeader {
   readonly run: string
   readonly target: ClientTarget | null
+  readonly hasAwards: boolean
 }
 
 /** Differs after every change of the awards in a ledger. */
@@ -100,8 +108,9 @@ const DEFAULT_RUN = 'default'
  *
  * One run at a time can use the file. The operating system holds the lock for the process: another run, in this or another
  * process, is refused at once, and after a kill the next run starts at once. Calls of `awardOne` in one process share the
- * file, and close it when no call was in flight for a second. While the file is in use, do not read, copy or hash it in the
- * same process: closing a file ends the locks that the process has on it.
+ * file. They close it when no call was in flight for a second, or, if it was open for longer, as soon as none is in flight.
+ * While the file is in use, do not read, copy or hash it in the same process: closing a file ends the locks that the process
+ * has on it.
  *
  * After a crash, `PATH` and `PATH-wal` belong together. A run that ends leaves one file. docs/award-ledger.md lists its
  * tables. Read it with {@link readLedger} or `sqlite3`.
@@ -119,19 +128,17 @@ export function fileLedger(path: string, options: FileLedgerOptions = {}): FileL
   const own = readOptions('fileLedger', options, OPTIONS, issuesAt('path', mustBePath(path)))
   const { run = DEFAULT_RUN, rebind } = own
   const absolute = resolve(path)
-  const inState = (state: LedgerState | undefined): FileLedger => ({
+  return {
     kind: 'file',
     path: absolute,
     run,
     [LEDGER]: {
-      open: async (target) => new FileSession(absolute, openFile(absolute, { run, target, rebind, state })),
+      open: async (target, state) => new FileSession(absolute, openFile(absolute, { run, target, rebind, state })),
       openForOne: (target) => openForOne(absolute, { run, target, rebind }),
-      check: async (target) => checkFile(absolute, { run, target, rebind }),
-      header: () => readHeader(absolute),
-      inState,
+      read: async (visit) => readFile(absolute, visit),
+      check: (header, target) => checkHeader(absolute, header, { run, target, rebind }),
     },
-  })
-  return inState(undefined)
+  }
 }
 
 /** One award in a ledger. */
@@ -172,36 +179,67 @@ export function readLedger(path: string): AsyncIterable<LedgerEntry> {
   return { [Symbol.asyncIterator]: () => readEntries(absolute) }
 }
 
-const PAGE_SIZE = 1_000
-
 async function* readEntries(path: string): AsyncGenerator<LedgerEntry> {
   if (findFile(path) === undefined) throw unusable(path, 'it does not exist')
+  const database = openToRead('readLedger', path)
+  try {
+    if (!isNew(database)) yield* entriesOf(database)
+  } catch (error) {
+    throw explained(path, error)
+  } finally {
+    database.close()
+  }
+}
+
+function readFile(path: string, visit: (entry: LedgerEntry) => void): LedgerHeader | undefined {
+  if (findFile(path) === undefined) {
+    requireNotLost(path)
+    return undefined
+  }
+  const database = openToRead('fileLedger', path)
+  try {
+    if (isNew(database)) return undefined
+    requireIntact(path, database)
+    for (const entry of entriesOf(database)) visit(entry)
+    return headerOf(path, database)
+  } catch (error) {
+    throw explained(path, error)
+  } finally {
+    database.close()
+  }
+}
+
+function openToRead(caller: string, path: string): SqliteDatabase {
   requireNotLost(path)
   closeIfIdle(path)
   let database: SqliteDatabase | undefined
   try {
-    database = openSqlite('readLedger', path)
+    database = openSqlite(caller, path)
     database.exec(LOCK)
-    if (isNew(database)) return
-    // In pages: the iterators of node:sqlite crash Node.js 22.13 after a garbage collection.
-    const page = database.prepare(`SELECT ${COLUMNS} FROM awards WHERE rowid > ? ORDER BY rowid LIMIT ${PAGE_SIZE}`)
-    let last = 0
-    for (;;) {
-      const entries = page.all(last) as FileRow[]
-      for (const stored of entries) {
-        const { id, address, pid, xp, settled_at, begun_at } = stored
-        const { verdict = 'indeterminate', failure } = readState(stored)
-        const at = new Date(settled_at ?? begun_at).toISOString()
-        yield { id, address, pid, xp, verdict, at, ...(failure && { error: failure }) }
-        last = stored.rowid
-      }
-      if (entries.length < PAGE_SIZE) return
-    }
+    return database
   } catch (error) {
-    throw explained(path, error)
-  } finally {
     database?.close()
+    throw explained(path, error)
   }
+}
+
+const PAGE_SIZE = 1_000
+
+function* entriesOf(database: SqliteDatabase): Generator<LedgerEntry> {
+  // In pages: the iterators of node:sqlite crash Node.js 22.13 after a garbage collection.
+  const page = database.prepare(`SELECT ${COLUMNS} FROM awards WHERE rowid > ? ORDER BY rowid LIMIT ${PAGE_SIZE}`)
+  let entries: FileRow[]
+  let last = 0
+  do {
+    entries = page.all(last) as FileRow[]
+    for (const stored of entries) {
+      const { id, address, pid, xp, settled_at, begun_at } = stored
+      const { verdict = 'indeterminate', failure } = readState(stored)
+      const at = new Date(settled_at ?? begun_at).toISOString()
+      yield { id, address, pid, xp, verdict, at, ...(failure && { error: failure }) }
+      last = stored.rowid
+    }
+  } while (entries.length === PAGE_SIZE)
 }
 
 /** `CCLG`: marks an SQLite database as a ledger. */
@@ -243,17 +281,20 @@ const RECORDED_VERDICTS: ReadonlySet<unknown> = new Set([null, ...FINAL_VERDICTS
 
 /** @throws Error when the row has an unknown verdict or a malformed failure */
 function readState({ verdict, in_doubt, error }: FileRow): AwardState {
-  const failure = error === null ? undefined : tryParseJson(error)
-  if (!RECORDED_VERDICTS.has(verdict) || (error !== null && !isRecord(failure)))
+  const failure = error === null ? undefined : (tryParseJson(error) ?? {})
+  if (!RECORDED_VERDICTS.has(verdict) || (failure !== undefined && !isFailure(failure)))
     throw Object.assign(new Error('unrecognised entry'), { errcode: SQLITE_CORRUPT })
   return {
     verdict: verdict ?? undefined,
-    failure: failure as AwardFailure | undefined,
+    failure,
     // The file has no claims. An older ledger has intents without `in_doubt`: the process was killed during the attempt.
     isInDoubt: in_doubt === 1 || (verdict === null && error === null),
     claim: 'none',
   }
 }
+
+const isFailure = (value: unknown): value is AwardFailure =>
+  isRecord(value) && typeof value.code === 'string' && typeof value.message === 'string'
 
 interface FileAttempt extends Attempt {
   readonly rowid: number
@@ -288,7 +329,7 @@ function openFile(path: string, opener: Opener, checks: 'always' | 'crash' = 'al
       database.exec(CREATE)
       database.prepare('INSERT INTO run (name, begun_at) VALUES (?, ?)').run(opener.run, Date.now())
     } else if (isChecked) requireIntact(path, database)
-    checkHeader(path, database, opener)
+    checkHeader(path, headerOf(path, database), opener)
     if (opener.state !== undefined) requireState(path, database, opener.state)
     recordTarget(database, opener.target)
     database.exec('COMMIT; PRAGMA journal_mode = WAL')
@@ -312,43 +353,10 @@ function requireIntact(path: string, database: SqliteDatabase): void {
   if (found !== 'ok') throw lost(path, DAMAGED)
 }
 
-function checkFile(path: string, opener: Opener): void {
-  const file = findFile(path)
-  requireNotLost(path)
-  if (file === undefined) return
-  readDatabase(path, (database) => {
-    requireIntact(path, database)
-    checkHeader(path, database, opener)
-  })
-}
-
-function readHeader(path: string): LedgerHeader | undefined {
-  if (findFile(path) === undefined) return undefined
-  return readDatabase(path, (database) => {
-    const { name, target } = storedHeader(path, database)
-    return { run: name, target: parseTarget(path, target) }
-  })
-}
-
-/** Opens a ledger while `read` reads it. @returns its result; `undefined` if the ledger is new */
-function readDatabase<Result>(path: string, read: (database: SqliteDatabase) => Result): Result | undefined {
-  closeIfIdle(path)
-  let database: SqliteDatabase | undefined
-  try {
-    database = openSqlite('fileLedger', path)
-    database.exec(LOCK)
-    return isNew(database) ? undefined : read(database)
-  } catch (error) {
-    throw explained(path, error)
-  } finally {
-    database?.close()
-  }
-}
-
 /** @throws ConfigurationError with the cause `LEDGER_CHANGED` when the ledger has another state */
 function requireState(path: string, database: SqliteDatabase, { awards, lastAt }: LedgerState): void {
   const found = database
-    .prepare('SELECT count(*) AS awards, max(coalesce(settled_at, begun_at)) AS last FROM awards')
+    .prepare('SELECT count(*) AS awards, max(coalesce(settled_at, begun_at, 0)) AS last FROM awards')
     .get() as { awards: number; last: number | null }
   const foundAt = found.last === null ? undefined : new Date(found.last).toISOString()
   if (found.awards === awards && foundAt === lastAt) return
@@ -369,30 +377,23 @@ function isNew(database: SqliteDatabase): boolean {
   return false
 }
 
-function storedHeader(path: string, database: SqliteDatabase): { name: string; target: string | null } {
-  const header = database.prepare('SELECT name, target FROM run').get()
-  if (header === undefined) throw lost(path, DAMAGED)
-  return header as { name: string; target: string | null }
+/** @throws ConfigurationError when the header is damaged */
+function headerOf(path: string, database: SqliteDatabase): LedgerHeader {
+  const stored = database.prepare('SELECT name, target FROM run').get() as Record<string, string | null> | undefined
+  const target = stored?.target == null ? null : tryParseJson(stored.target)
+  if (typeof stored?.name !== 'string' || (target !== null && !isRecord(target))) throw lost(path, DAMAGED)
+  const hasAwards = database.prepare('SELECT 1 FROM awards LIMIT 1').get() !== undefined
+  return { run: stored.name, target: target as ClientTarget | null, hasAwards }
 }
 
 /** @throws ConfigurationError when the ledger belongs to another run, or has awards of another target */
-function checkHeader(path: string, database: SqliteDatabase, { run, target, rebind }: Opener): void {
-  const header = storedHeader(path, database)
-  const { name } = header
+function checkHeader(path: string, { run: name, target: recorded, hasAwards }: LedgerHeader, opener: Opener): void {
+  const { run, target, rebind } = opener
   if (name !== run) {
     const names = `it belongs to the run ${toJsonLine(name)}, and this is the run ${toJsonLine(run)}`
     throw unusable(path, `${names}. Use its run name, or another file`)
   }
-  const hasAwards = database.prepare('SELECT 1 FROM awards LIMIT 1').get() !== undefined
-  const recorded = hasAwards ? parseTarget(path, header.target) : null
-  requireTarget(ledgerAt(path), recorded ?? undefined, target, rebind)
-}
-
-/** @throws ConfigurationError when the target is damaged */
-function parseTarget(path: string, target: string | null): ClientTarget | null {
-  const parsed = target === null ? null : tryParseJson(target)
-  if (parsed !== null && !isRecord(parsed)) throw lost(path, DAMAGED)
-  return parsed as ClientTarget | null
+  if (hasAwards) requireTarget(ledgerAt(path), recorded ?? undefined, target, rebind)
 }
 
 /**
@@ -447,7 +448,7 @@ class FileSession implements LedgerSession {
     if (this.#failure !== undefined) throw this.#failure.reason
     // The check, the target and the claim are one turn, so that no award of another target comes between.
     try {
-      checkHeader(this.#path, this.#database, opener)
+      checkHeader(this.#path, headerOf(this.#path, this.#database), opener)
     } catch (error) {
       throw explained(this.#path, error)
     }
@@ -735,7 +736,7 @@ function findFile(path: string): Stats | undefined {
   if (!file.isFile()) throw unusable(path, 'it is not a regular file. Name a file')
   if (file.nlink > 1) throw unusable(path, `it has ${file.nlink} hard links. Remove all but one`)
   if (file.size > 0 && file.size < MIN_SIZE && !exists(`${path}-journal`)) {
-    throw unusable(path, describeForeignFile(path))
+    throw unusable(path, FOREIGN)
   }
   return file
 }
@@ -795,6 +796,7 @@ const DAMAGED = 'it is damaged. Restore it, with its -wal file if there is one, 
 const RESTORE =
   'Restore it from a backup, without the -wal file that it left. Without its entries, a run can find earlier awards only ' +
   'with confirm: others could be refused as used, and rows with a new id could be awarded twice'
+const FOREIGN = 'it is not an SQLite database. Use another file'
 const NO_ACCESS = 'check the permissions of the file and its folder'
 
 const ledgerAt = (path: string): string => `the ledger ${toVisible(path)}`
@@ -832,7 +834,7 @@ function reasonOf(path: string, code: string | undefined): string | undefined {
     case 'busy':
       return 'this or another process is using it: a run, readLedger or the sqlite3 shell'
     case 'notadb':
-      return describeForeignFile(path)
+      return FOREIGN
     case 'cantopen':
       return `SQLite can't write it or its journal beside it; ${NO_ACCESS}`
     case 'ENOENT':
@@ -849,23 +851,6 @@ function reasonOf(path: string, code: string | undefined): string | undefined {
     default:
       return undefined
   }
-}
-
-/** The start of a ledger that version 0.2 wrote. */
-const JSON_FORMAT = '{"ledger":"campaign-client'
-
-/** Describes a file that SQLite does not recognise. No connection of this process has a lock on such a file. */
-function describeForeignFile(path: string): string {
-  const start = Buffer.alloc(JSON_FORMAT.length)
-  const file = openSync(path, 'r')
-  try {
-    readSync(file, start)
-  } finally {
-    closeSync(file)
-  }
-  return start.toString('latin1') === JSON_FORMAT
-    ? 'it has the JSON format of an earlier version. Finish its run with that version, or use another file'
-    : 'it is not an SQLite database. Use another file'
 }
 
 /** An error of the disk, with the code that Node.js would give it. */

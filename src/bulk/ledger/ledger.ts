@@ -48,8 +48,6 @@ export interface LedgerImplementation {
    * @throws what {@link open} throws
    */
   openForOne(target: ClientTarget | undefined): Promise<AwardSession | undefined>
-  /** Changes nothing. @throws what {@link open} throws */
-  check(target: ClientTarget | undefined): Promise<void>
 }
 
 /**

@@ -128,11 +128,7 @@ export function postgresLedger(database: PgPool | PostgresSql, options: Postgres
   return {
     kind: 'shared',
     run: own.run,
-    [LEDGER]: {
-      open,
-      openForOne: open,
-      check: (target) => new PostgresSession(opened, own, target).check(),
-    },
+    [LEDGER]: { open, openForOne: open },
   }
 }
 

@@ -1,5 +1,5 @@
 import { ApiError, type CampaignClient } from 'campaign-client'
-import type { AwardRow, ConfirmFromProgressOptions, Verdict } from 'campaign-client/bulk'
+import type { AwardRow, ConfirmFromProgressOptions } from 'campaign-client/bulk'
 import { outcomeOf, statusOf } from '../../bulk/attempt.ts'
 import { WALLET_PLATFORM, walletKey } from '../../shared/award.ts'
 import { type Profile, readProfile, targetOf } from '../check/profile.ts'
@@ -12,8 +12,8 @@ interface PlannedList {
   readonly list: AwardList
   /** The campaigns of the list. */
   readonly pids: readonly string[]
-  /** The verdicts in the ledger, by id. */
-  readonly verdicts: ReadonlyMap<string, Verdict>
+  /** The entries of the ledger, by id. */
+  readonly contents: { readonly entries: ReadonlyMap<string, unknown> }
 }
 
 /** What the service says about a list before it is sent. */
@@ -87,8 +87,12 @@ export async function askService(client: CampaignClient, plan: PlannedList, plat
 }
 
 /** Returns the campaigns to ask for, then the wallets. The wallets are spread over the rows without an entry in the ledger. */
-function readsOf({ list, pids, verdicts }: PlannedList): { readonly pid: string; readonly address?: string }[] {
-  const newAwards = [...list.awards.values()].filter(({ id }) => !verdicts.has(id))
+function readsOf({
+  list,
+  pids,
+  contents: { entries },
+}: PlannedList): { readonly pid: string; readonly address?: string }[] {
+  const newAwards = [...list.awards.values()].filter(({ id }) => !entries.has(id))
   const wallets = [...new Map(newAwards.map((row) => [walletKey(row), row])).values()]
   const count = Math.min(MAX_WALLETS, wallets.length)
   const spread = Array.from(
@@ -99,9 +103,9 @@ function readsOf({ list, pids, verdicts }: PlannedList): { readonly pid: string;
 }
 
 /** Returns whether an id is that of an award of the list for this wallet, and the ledger does not have it. */
-function isNewAwardOf({ list, verdicts }: PlannedList, id: string, wallet: Pick<AwardRow, 'address' | 'pid'>): boolean {
+function isNewAwardOf({ list, contents }: PlannedList, id: string, wallet: Pick<AwardRow, 'address' | 'pid'>): boolean {
   const row = list.awards.get(id)
-  return row !== undefined && !verdicts.has(id) && walletKey(row) === walletKey(wallet)
+  return row !== undefined && !contents.entries.has(id) && walletKey(row) === walletKey(wallet)
 }
 
 /** How the service lists awards in the progress of a wallet. The API description does not show it. */

@@ -26,10 +26,19 @@ import type { ColumnNames } from './cells.ts'
 import { formatNumber, formatXp } from './format.ts'
 import { type AwardList, listFailure, parseList, problemLines, sortedProblems } from './list.ts'
 import { compareLedgers } from './other-ledgers.ts'
-import { makePlan, type Plan, planFields, planLines, recordedEntries, skipInvalid } from './plan.ts'
+import {
+  type LedgerContents,
+  ledgerRefusal,
+  type Plan,
+  planAwards,
+  planFields,
+  planLines,
+  readContents,
+  skipInvalid,
+} from './plan.ts'
 import type { ListProblem, RowRules } from './read-row.ts'
 import { checkReportPaths, fileReport, listReport, writeReports } from './report.ts'
-import { ledgerRefusal, planRefusal, type SendFlags, sendAwards } from './send.ts'
+import { planRefusal, type SendFlags, sendAwards } from './send.ts'
 
 export interface AwardFlags extends SendFlags {
   readonly columns?: ColumnNames
@@ -68,15 +77,15 @@ export async function award(name: string, flags: AwardFlags, context: Context): 
   await checkReportPaths(report, [...inputs, ledger, `${ledger}-wal`])
 
   const list = await readList(name, { pid, allowed, maxXp, columns: flags.columns }, report)
-  const wholePlan = await makePlan(list, { ledger, run, baseUrl, retryRejected })
-  const plan = flags.skipInvalid ? await skipInvalid(wholePlan) : wholePlan
+  const wholePlan = planAwards(list, await readContents(ledger), { ledger, run, baseUrl, retryRejected })
+  const plan = flags.skipInvalid ? skipInvalid(wholePlan) : wholePlan
   const problems = sortedProblems([...plan.list.problems, ...plan.problems, ...totalProblems(flags.maxTotalXp, plan)])
   if (problems.length > 0) return refuseList(plan, problems, report)
   requireExpected(flags.expect, plan)
   const client = isOffline ? undefined : await connect(env)
   const recording = fileLedger(ledger, { run, rebind: rebind === undefined ? undefined : { from: rebind } })
   const target = await clientInternals(client)?.target('award', undefined)
-  await requireUsable(recording, target)
+  await requireUsable(recording, plan.contents, target)
   const format = client && (await readProgressFormat(flags.profile, context))
   const complete = async (current: Plan): Promise<Plan> => ({
     ...current,
@@ -97,16 +106,22 @@ function requireSqlite(): void {
   throw usageFailure(`award needs Node.js 22.13 or newer, for its ledger in SQLite: this is ${process.version}`)
 }
 
-/** @throws CommandFailure when the ledger is in use, cannot be read, or belongs to another run, base URL or account */
-async function requireUsable(ledger: FileLedger, target: ClientTarget | undefined): Promise<void> {
+/** @throws CommandFailure when the ledger cannot be created, or belongs to another run, base URL or account */
+async function requireUsable(
+  ledger: FileLedger,
+  { header }: LedgerContents,
+  target: ClientTarget | undefined,
+): Promise<void> {
   if (!existsSync(ledger.path)) {
     await access(dirname(ledger.path), constants.W_OK).catch((error: unknown) => {
       throw outputFailure('--ledger', ledger.path, error)
     })
   }
-  await ledger[LEDGER].check(target).catch((error: unknown) => {
+  try {
+    if (header !== undefined) ledger[LEDGER].check(header, target)
+  } catch (error) {
     throw ledgerRefusal(error)
-  })
+  }
 }
 
 /** Returns the default ledger, beside the list. @throws CommandFailure when the list is not a file */
@@ -131,10 +146,9 @@ async function readList(name: string, rules: RowRules, reports: readonly string[
 
 /** Writes the reports of a list with mistakes. @throws CommandFailure always */
 async function refuseList(plan: Plan, problems: readonly ListProblem[], reports: readonly string[]): Promise<never> {
-  const { list } = plan
-  const entries = await recordedEntries(plan)
+  const { list, contents } = plan
   throw await reportRefusal(listFailure(list.name, problems), problems, reports, () =>
-    listReport(list, entries, problems),
+    listReport(list, contents.entries, problems),
   )
 }
 
@@ -178,12 +192,11 @@ function requireExpected(expected: string | undefined, plan: Plan): void {
 async function showPlan(plan: Plan, flags: AwardFlags, { output }: Context): Promise<ExitCode> {
   const fields = { dryRun: true, ...planFields(plan) }
   const lines = planLines(plan)
-  const entries = await recordedEntries(plan)
   const refusal = planRefusal(plan, flags)
   const [failure] = await writeReports(flags.report ?? [], {
     fields: { ...fields, exitCode: refusal?.exitCode ?? EXIT.done },
     lines: lines.map(plainLine),
-    table: () => listReport(plan.list, entries, []),
+    table: () => listReport(plan.list, plan.contents.entries, []),
   })
   if (refusal !== undefined) {
     for (const parts of lines) output.err.line(...parts)

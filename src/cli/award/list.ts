@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type AwardRow, rewardId } from 'campaign-client/bulk'
-import { comparableAddress, isSameAward } from '../../shared/award.ts'
-import { addDecimals } from '../../shared/decimals.ts'
+import { addAward, comparableAddress, isSameAward, NO_AWARDS, type Sum } from '../../shared/award.ts'
 import { EXIT } from '../exit-codes.ts'
 import { CommandFailure, usageFailure } from '../failure.ts'
 import { inputName } from '../files.ts'
@@ -141,12 +140,6 @@ const groupedByRule = (problems: readonly ListProblem[]) => Map.groupBy(problems
 const problemText = ({ line, column, message }: ListProblem): string =>
   line === undefined ? message : `line ${line}${column === undefined ? '' : `, column ${column}`}: ${message}`
 
-/** A number of awards, and their XP. */
-export interface Sum {
-  readonly awards: number
-  readonly xp: number
-}
-
 export interface Totals extends Sum {
   /** The number of different wallets. */
   readonly wallets: number
@@ -162,14 +155,12 @@ export function sha256Of({ rows }: AwardList): string {
 
 export function totalsOf(rows: Iterable<AwardRow>): Totals {
   const wallets = new Set<string>()
-  let awards = 0
-  let xp = 0
+  let sum = NO_AWARDS
   for (const row of rows) {
-    awards++
     wallets.add(comparableAddress(row.address))
-    xp = addDecimals(xp, row.xp)
+    sum = addAward(sum, row)
   }
-  return { awards, wallets: wallets.size, xp }
+  return { ...sum, wallets: wallets.size }
 }
 
 interface ReadList {
@@ -177,7 +168,7 @@ interface ReadList {
   readonly records: readonly ListRecord[]
 }
 
-export interface Text {
+interface Text {
   readonly row: ListRow
   /** The id of the row, or the reason from which it is derived. */
   readonly text: string
@@ -221,24 +212,18 @@ export function lookAlikesInList(list: ReadList): ListProblem[] {
 }
 
 /**
- * Returns the rows of a list by the ids that they would have without the hidden characters of their reasons. A ledger has
- * no reasons, but it may have one of these ids.
+ * Finds rows whose reasons look like that of an award in the ledger. A ledger has no reasons, but it may have the id that a
+ * row would have without the hidden characters of its reason. A row that was sent before keeps its id.
  */
-export function rowsByVisibleId(list: ReadList): ReadonlyMap<string, readonly Text[]> {
-  if (list.columns.places.id !== undefined) return new Map()
-  const rows = new Map<string, Text[]>()
-  for (const suspect of suspectsOf(list)) {
-    const { address, pid, id: own } = suspect.row
-    const reasons = [visibleText(suspect.text), withoutHidden(suspect.text)]
-    for (const id of new Set(reasons.map((reason) => rewardId({ pid, address, reason })))) {
-      if (id !== own) rows.set(id, [...(rows.get(id) ?? []), suspect])
-    }
-  }
-  return rows
+export function lookAlikesInLedger(list: ReadList, ids: { has(id: string): boolean }): ListProblem[] {
+  if (list.columns.places.id !== undefined) return []
+  const isAlike = ({ row: { address, pid, id: own }, text }: Text): boolean =>
+    !ids.has(own) &&
+    [visibleText(text), withoutHidden(text)].some((reason) => ids.has(rewardId({ pid, address, reason })))
+  return suspectsOf(list)
+    .filter(isAlike)
+    .map((text) => lookAlike(text, 'reason', 'an award in the ledger'))
 }
-
-/** The mistake of a row whose reason looks like that of an award in the ledger. */
-export const lookAlikeInLedger = (text: Text): ListProblem => lookAlike(text, 'reason', 'an award in the ledger')
 
 function lookAlike({ row: { line }, text }: Text, column: 'id' | 'reason', other: string): ListProblem {
   const hidden = hiddenCharacter(text)

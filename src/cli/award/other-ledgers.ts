@@ -3,7 +3,7 @@ import { access, constants, copyFile, readdir, rm, stat } from 'node:fs/promises
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { fileLedger, readLedger } from 'campaign-client/bulk'
+import { fileLedger } from 'campaign-client/bulk'
 import { awardKey, comparableAddress } from '../../shared/award.ts'
 import { type ClientTarget, differentParts } from '../../shared/client-internals.ts'
 import { LEDGER } from '../../shared/ledger-key.ts'
@@ -195,20 +195,18 @@ async function findAwards(
     })
     const after = candidateOf(path, await stat(path), await stat(`${path}-wal`).catch(() => undefined))
     if (!isDeepStrictEqual(after.version, candidate.version)) throw new ChangedError()
-    const recorded = fileLedger(copy)[LEDGER].header()?.target ?? undefined
-    const isOther = recorded !== undefined && target !== undefined && differentParts(recorded, target).length > 0
-    if (isOther) return { wallets, lastAt, sameIds }
     const minAt = new Date(Date.now() - MAX_AGE_MS).toISOString()
-    for await (const entry of readLedger(copy)) {
-      if (entry.verdict === 'rejected') continue
-      if (list.awards.has(entry.id)) {
-        sameIds++
-        continue
+    const header = await fileLedger(copy)[LEDGER].read((entry) => {
+      if (entry.verdict === 'rejected') return
+      if (list.awards.has(entry.id)) sameIds++
+      else if (entry.at >= minAt && awards.has(awardKey(entry))) {
+        wallets.add(comparableAddress(entry.address))
+        if (entry.at > lastAt) lastAt = entry.at
       }
-      if (entry.at < minAt || !awards.has(awardKey(entry))) continue
-      wallets.add(comparableAddress(entry.address))
-      if (entry.at > lastAt) lastAt = entry.at
-    }
+    })
+    const recorded = header?.target ?? undefined
+    const isOther = recorded !== undefined && target !== undefined && differentParts(recorded, target).length > 0
+    if (isOther) return { wallets: new Set(), lastAt, sameIds: 0 }
   } finally {
     await Promise.all(['', '-wal', '-shm', '-journal'].map((end) => rm(`${copy}${end}`, { force: true })))
   }

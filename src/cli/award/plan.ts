@@ -1,37 +1,73 @@
-import { existsSync } from 'node:fs'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
-import { type LedgerEntry, readLedger, type Verdict } from 'campaign-client/bulk'
+import { ConfigurationError } from 'campaign-client'
+import { fileLedger, type LedgerEntry } from 'campaign-client/bulk'
+import type { LedgerHeader, LedgerState } from '../../bulk/ledger/file-ledger.ts'
 import {
+  addSums,
   comparableAddress,
   isFinal,
   isRetryableRejection,
   isSameAward,
   isUnknown,
   isUsedBefore,
+  type Sum,
   VERDICTS,
   walletKey,
 } from '../../shared/award.ts'
-import { addDecimals } from '../../shared/decimals.ts'
+import { LEDGER } from '../../shared/ledger-key.ts'
+import { type MessageParts, partsOf } from '../../shared/message-parts.ts'
+import { shellWord, toJsonLine } from '../../shared/text.ts'
+import { EXIT } from '../exit-codes.ts'
+import { CommandFailure } from '../failure.ts'
 import { bold, dim, type Part, yellow } from '../output.ts'
 import type { Asked } from './ask-service.ts'
 import { formatCount, formatNames, formatNumber, formatWere, formatXp } from './format.ts'
 import {
   type AwardList,
   awardsById,
-  lookAlikeInLedger,
+  lookAlikesInLedger,
   MAX_SHOWN,
   problemFields,
   problemLines,
-  rowsByVisibleId,
   sha256Of,
   sortedProblems,
-  type Text,
   type Totals,
   totalsOf,
 } from './list.ts'
 import { type Elsewhere, NOTHING_ELSEWHERE } from './other-ledgers.ts'
 import type { ListProblem, ListRow } from './read-row.ts'
+
+/** What a ledger holds. */
+export interface LedgerContents {
+  /** `undefined` if no run has used the ledger yet. */
+  readonly header: LedgerHeader | undefined
+  /** All entries, by id. */
+  readonly entries: ReadonlyMap<string, LedgerEntry>
+}
+
+/** Reads a ledger. @throws CommandFailure when it is in use or cannot be read */
+export async function readContents(ledger: string): Promise<LedgerContents> {
+  const entries = new Map<string, LedgerEntry>()
+  try {
+    const header = await fileLedger(ledger)[LEDGER].read((entry) => entries.set(entry.id, entry))
+    return { header, entries }
+  } catch (error) {
+    throw ledgerRefusal(error)
+  }
+}
+
+/** Names the flag instead of the option in the error of a ledger that belongs to another target. */
+export function ledgerRefusal(error: unknown): unknown {
+  if (!(error instanceof ConfigurationError)) return error
+  const { text = error.message, rebind } = partsOf(error)
+  return new CommandFailure(EXIT.usage, error.code, rebind === undefined ? text : `${text}. ${adviceOnRebind(rebind)}`)
+}
+
+const adviceOnRebind = ({ from, isWrong }: NonNullable<MessageParts['rebind']>): string =>
+  isWrong
+    ? `--rebind must be ${from.map(toJsonLine).join(' or ')}`
+    : `If this is the same service and organization, add --rebind ${shellWord(from[0])}`
 
 interface PlanOptions {
   /** The path of the ledger. */
@@ -46,6 +82,7 @@ interface PlanOptions {
 /** A list of awards, compared with its ledger. */
 export interface Plan extends PlanOptions {
   readonly list: AwardList
+  readonly contents: LedgerContents
   readonly sha256: string
   /** The rows that contradict the ledger. */
   readonly problems: readonly ListProblem[]
@@ -54,16 +91,12 @@ export interface Plan extends PlanOptions {
   /** `undefined` if the service was not asked: without a base URL and token, or if there is nothing to send. */
   readonly asked?: Asked
   /** The awards of the ledger, even those that are not in the list. */
-  readonly recorded: { readonly awards: number; readonly firstAt?: string; readonly lastAt?: string }
+  readonly recorded: LedgerState & { readonly firstAt?: string }
   readonly pids: readonly string[]
   /** Counts each award once. */
   readonly total: Totals
   /** The rows that are identical to an earlier row, and the XP that they would add to the total. */
   readonly repeated: { readonly rows: number; readonly xp: number }
-  /** The verdicts that the ledger has for awards of the list, by id. */
-  readonly verdicts: ReadonlyMap<string, Verdict>
-  /** The ids of the list that were used before this ledger: no attempt of it explains why the service refused them. */
-  readonly usedBefore: ReadonlySet<string>
   readonly toSend: Totals
   /** Wallets with an earlier award in the same campaign, under an id that is not in the list. */
   readonly awardedBefore: { readonly wallets: number; readonly examples: readonly LedgerEntry[] }
@@ -72,88 +105,62 @@ export interface Plan extends PlanOptions {
 }
 
 /** Compares a list with its ledger. */
-export async function makePlan(list: AwardList, options: PlanOptions): Promise<Plan> {
+export function planAwards(list: AwardList, contents: LedgerContents, options: PlanOptions): Plan {
   const { ledger, run, baseUrl, retryRejected } = options
-  const verdicts = new Map<string, Verdict>()
-  const usedBefore = new Set<string>()
-  /** The ids of awards that must not be sent again. */
-  const done = new Set<string>()
-  /** The awards of the ledger whose ids are not in the list, by wallet and campaign. */
-  const notInList = new Map<string, LedgerEntry>()
-  const problems: ListProblem[] = []
-  const lookAlikes = rowsByVisibleId(list)
-  const alike = new Set<Text>()
-  let awards = 0
-  let firstAt: string | undefined
-  let lastAt: string | undefined
-
-  for await (const entry of entriesOf(ledger)) {
-    const { id, address, pid, xp, verdict, error, at } = entry
-    awards++
-    if (firstAt === undefined || at < firstAt) firstAt = at
-    if (lastAt === undefined || at > lastAt) lastAt = at
-    for (const text of lookAlikes.get(id) ?? []) alike.add(text)
-    const row = list.awards.get(id)
-    if (row === undefined) {
-      if (verdict !== 'rejected') notInList.set(walletKey(entry), entry)
-    } else if (!isSameAward(row, entry)) {
-      const message = `the ledger has another award with the id of this row: ${address}, campaign ${pid}, ${xp} XP`
-      problems.push({ rule: 'ledger', line: row.line, message })
-    } else {
-      verdicts.set(id, verdict)
-      if (isUsedBefore(verdict, error)) usedBefore.add(id)
-      const isRetried = retryRejected && isRetryableRejection(verdict, error)
-      if (isFinal(verdict) && !isRetried) done.add(id)
-    }
-  }
-
-  // A row that was sent before keeps its id.
-  problems.push(...[...alike].filter(({ row }) => !verdicts.has(row.id)).map(lookAlikeInLedger))
+  const { entries } = contents
   const rows = [...list.awards.values()]
-  const toSend = rows.filter(({ id }) => !done.has(id))
+  const dates = [...entries.values()].map(({ at }) => at).sort()
+  const [firstAt, lastAt] = [dates[0], dates.at(-1)]
+  const isDone = ({ id }: ListRow): boolean => {
+    const { verdict, error } = entries.get(id) ?? {}
+    if (verdict === undefined || !isFinal(verdict)) return false
+    return !(retryRejected && isRetryableRejection(verdict, error))
+  }
+  const toSend = rows.filter((row) => !isDone(row))
   return {
     ledger,
     run,
     baseUrl,
     retryRejected,
     list,
+    contents,
     sha256: sha256Of(list),
-    problems,
+    problems: [...contradictions(rows, entries), ...lookAlikesInLedger(list, entries)],
     elsewhere: NOTHING_ELSEWHERE,
-    recorded: { awards, ...(firstAt !== undefined && { firstAt }), ...(lastAt !== undefined && { lastAt }) },
+    recorded: { awards: entries.size, ...(firstAt !== undefined && { firstAt, lastAt }) },
     pids: [...new Set(rows.map(({ pid }) => pid))],
     total: totalsOf(rows),
     repeated: repeatedRows(list),
-    verdicts,
-    usedBefore,
     toSend: totalsOf(toSend),
-    awardedBefore: awardedBefore(toSend, notInList),
+    awardedBefore: awardedBefore(toSend, list, entries),
     wrongChecksums: wrongChecksums(toSend),
   }
 }
 
-/** Reads the entries of a list's awards from its ledger, by id. */
-export async function recordedEntries({ list, ledger }: Pick<Plan, 'list' | 'ledger'>) {
-  const entries = new Map<string, LedgerEntry>()
-  for await (const entry of entriesOf(ledger)) if (list.awards.has(entry.id)) entries.set(entry.id, entry)
-  return entries
-}
-
-/** Reads the entries of a ledger. Yields none if the file does not exist. */
-export async function* entriesOf(ledger: string): AsyncGenerator<LedgerEntry> {
-  if (existsSync(ledger)) yield* readLedger(ledger)
-}
+/** Finds the rows whose ids belong to other awards in the ledger. */
+const contradictions = (rows: readonly ListRow[], entries: LedgerContents['entries']): ListProblem[] =>
+  rows.flatMap((row) => {
+    const entry = entries.get(row.id)
+    if (entry === undefined || isSameAward(row, entry)) return []
+    const { address, pid, xp } = entry
+    const message = `the ledger has another award with the id of this row: ${address}, campaign ${pid}, ${xp} XP`
+    return [{ rule: 'ledger', line: row.line, message }]
+  })
 
 /** Returns whether an award of the list has an unknown outcome in the ledger. */
-export const hasUnknownOutcome = ({ verdicts }: Plan): boolean => [...verdicts.values()].some(isUnknown)
+export const hasUnknownOutcome = ({ awards }: AwardList, { entries }: LedgerContents): boolean =>
+  [...awards.keys()].some((id) => isUnknown(entries.get(id)?.verdict ?? 'awarded'))
 
 const RECORDED = [...VERDICTS, 'usedBefore'] as const
 
 /** Counts the awards of some rows by their verdict in the ledger. Ids that were used before are counted apart. */
-export function recordedTotals({ verdicts, usedBefore, list }: Plan, rows: readonly ListRow[]) {
+export function recordedTotals({ contents, list }: Plan, rows: readonly ListRow[]) {
   // Repeated rows are one award: count the first row.
   const firsts = rows.filter((row) => list.awards.get(row.id) === row)
-  const groups = Map.groupBy(firsts, ({ id }) => (usedBefore.has(id) ? 'usedBefore' : verdicts.get(id)))
+  const groups = Map.groupBy(firsts, ({ id }) => {
+    const { verdict, error } = contents.entries.get(id) ?? {}
+    return verdict !== undefined && isUsedBefore(verdict, error) ? 'usedBefore' : verdict
+  })
   const totals = RECORDED.map((name) => [name, totalsOf(groups.get(name) ?? [])])
   return Object.fromEntries(totals) as Readonly<Record<(typeof RECORDED)[number], Totals>>
 }
@@ -165,7 +172,13 @@ function repeatedRows({ rows, awards }: AwardList): Plan['repeated'] {
 
 const MAX_EXAMPLES = 3
 
-function awardedBefore(toSend: readonly ListRow[], notInList: ReadonlyMap<string, LedgerEntry>): Plan['awardedBefore'] {
+function awardedBefore(
+  toSend: readonly ListRow[],
+  { awards }: AwardList,
+  entries: LedgerContents['entries'],
+): Plan['awardedBefore'] {
+  const others = [...entries.values()].filter(({ id, verdict }) => verdict !== 'rejected' && !awards.has(id))
+  const notInList = new Map(others.map((entry) => [walletKey(entry), entry]))
   const found = new Map<string, LedgerEntry>()
   for (const row of toSend) {
     const other = notInList.get(walletKey(row))
@@ -246,17 +259,17 @@ export function planLines(plan: Plan): Part[][] {
 
   line('ledger', ledger, `  ${ledgerText(plan)}`, dim(`  run ${run}`))
   const recorded = recordedTotals(plan, list.rows)
-  const recordedLine = (awards: number, xp: number, text: string, note = '') => {
+  const recordedLine = ({ awards, xp }: Sum, text: string, note = '') => {
     if (awards === 0) return
     line('', `${formatCount(awards, 'award')} ${text}, ${formatXp(xp)}`)
     if (note !== '') line('', `  ${note}`)
   }
   const { awarded, alreadyAwarded, rejected, unconfirmed, indeterminate } = recorded
-  recordedLine(awarded.awards + alreadyAwarded.awards, addDecimals(awarded.xp, alreadyAwarded.xp), 'made before')
-  recordedLine(recorded.usedBefore.awards, recorded.usedBefore.xp, 'not given: the id was used before')
-  recordedLine(rejected.awards, rejected.xp, 'rejected before', '--retry-rejected sends rejected awards again')
-  recordedLine(unconfirmed.awards, unconfirmed.xp, 'possibly made before')
-  recordedLine(indeterminate.awards, indeterminate.xp, 'with an unknown outcome', 'sent again under the same id')
+  recordedLine(addSums(awarded, alreadyAwarded), 'made before')
+  recordedLine(recorded.usedBefore, 'not given: the id was used before')
+  recordedLine(rejected, 'rejected before', '--retry-rejected sends rejected awards again')
+  recordedLine(unconfirmed, 'possibly made before')
+  recordedLine(indeterminate, 'with an unknown outcome', 'sent again under the same id')
 
   line('to send', bold(`${formatCount(toSend.awards, 'award')}, ${wallets(toSend)}`))
   if (wrongChecksums.wallets > 0) {
@@ -306,11 +319,11 @@ const REFUSES_LIST: ReadonlySet<ListProblem['rule']> = new Set(['csv', 'max_xp',
  *
  * @returns the plan without them; the same plan if it has no such rows, no others, or a mistake that refuses the list
  */
-export async function skipInvalid(plan: Plan): Promise<Plan> {
+export function skipInvalid(plan: Plan): Plan {
   const problems = [...plan.list.problems, ...plan.problems]
   if (problems.length === 0 || problems.some(({ rule }) => REFUSES_LIST.has(rule))) return plan
   const list = withoutInvalid(plan.list, problems)
-  return list.rows.length === 0 ? plan : makePlan(list, plan)
+  return list.rows.length === 0 ? plan : planAwards(list, plan.contents, plan)
 }
 
 /** Leaves out the rows with mistakes, and all rows that have the id of one or look like one: nobody knows which is right. */

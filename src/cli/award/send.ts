@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { existsSync } from 'node:fs'
-import { type CallOptions, type CampaignClient, ConfigurationError, type RewardWalletRequest } from 'campaign-client'
+import type { CallOptions, CampaignClient, RewardWalletRequest } from 'campaign-client'
 import {
   type AwardReport,
   AwardRunStoppedError,
@@ -11,8 +11,8 @@ import {
 import { VERDICTS } from '../../shared/award.ts'
 import { CLIENT_INTERNALS, clientInternals } from '../../shared/client-internals.ts'
 import { LEDGER, LEDGER_CHANGED } from '../../shared/ledger-key.ts'
-import { type MessageParts, partsOf } from '../../shared/message-parts.ts'
-import { shellWord, toJsonLine } from '../../shared/text.ts'
+import { partsOf } from '../../shared/message-parts.ts'
+import { shellWord } from '../../shared/text.ts'
 import type { Context } from '../command.ts'
 import { baseUrlOf } from '../environment.ts'
 import { EXIT, type ExitCode, exitCodeOf } from '../exit-codes.ts'
@@ -23,7 +23,7 @@ import { confirm } from '../prompt.ts'
 import type { Asked, ProgressFormat } from './ask-service.ts'
 import { formatCount, formatNames, formatNumber, formatXp } from './format.ts'
 import { listFailure } from './list.ts'
-import { hasUnknownOutcome, makePlan, type Plan, planFields, planLines, recordedEntries } from './plan.ts'
+import { hasUnknownOutcome, ledgerRefusal, type Plan, planAwards, planFields, planLines, readContents } from './plan.ts'
 import { progressDisplay } from './progress-display.ts'
 import { listReport, writeReports } from './report.ts'
 import { awardSums, type EndedRun, exitCodeOfRun, nextStep, reportFields, summaryLines } from './summary.ts'
@@ -71,7 +71,7 @@ export async function sendAwards(sending: Sending, firstPlan: Plan): Promise<Exi
     table: async () => {
       // Without the entries of the run, the awards that it made would be `not_sent`, and could be sent again.
       if (ended.isLedgerLost) throw new Error('the ledger, which has the verdict of each row, is lost')
-      return listReport(plan.list, await recordedEntries(plan), [])
+      return listReport(plan.list, (await readContents(plan.ledger)).entries, [])
     },
   })
   const finalExitCode = exitCode === EXIT.done && failures.length > 0 ? EXIT.incomplete : exitCode
@@ -98,7 +98,7 @@ async function confirmAndRun(sending: Sending, firstPlan: Plan): Promise<EndedRu
     // A signal ends the command at the next question.
     interrupts.stop()
     output.err.line(bold('another run has changed the ledger since this plan was made'), ': nothing was sent')
-    plan = await complete(await makePlan(plan.list, plan))
+    plan = await complete(planAwards(plan.list, await readContents(plan.ledger), plan))
     if (plan.problems.length > 0) throw listFailure(plan.list.name, plan.problems)
   }
 }
@@ -112,6 +112,7 @@ const INTERRUPTED = 'interrupted'
  */
 async function run({ client, ledger, format, flags, context }: Sending, plan: Plan): Promise<EndedRun | undefined> {
   const { list, retryRejected } = plan
+  const internals = ledger[LEDGER]
   const { output, interrupts, env } = context
   const [signal, secondSignal] = [interrupts.abortOnFirst(), interrupts.abortOnSecond()]
   const display = progressDisplay(list.rows.length, output)
@@ -119,7 +120,7 @@ async function run({ client, ledger, format, flags, context }: Sending, plan: Pl
   signal.addEventListener('abort', onSignal)
   try {
     const report = await rewardWallets(abortable(client, secondSignal), list.rows, {
-      ledger: ledger[LEDGER].inState(plan.recorded),
+      ledger: { ...ledger, [LEDGER]: { ...internals, open: (target) => internals.open(target, plan.recorded) } },
       concurrency: flags.concurrency,
       patienceMs: flags.patience,
       retryRejected,
@@ -134,18 +135,17 @@ async function run({ client, ledger, format, flags, context }: Sending, plan: Pl
       if (cause === LEDGER_CHANGED) return undefined
       if (!isSystemError(cause)) throw ledgerRefusal(error)
       // The run could not start.
-      throw ledgerFailure(cause, hasUnknownOutcome(plan) ? EXIT.unknownOutcome : EXIT.usage)
+      throw ledgerFailure(cause, hasUnknownOutcome(list, plan.contents) ? EXIT.unknownOutcome : EXIT.usage)
     }
     const isInterrupted = signal.aborted && error.cause === signal.reason
     const stop = isInterrupted
       ? new CommandFailure(EXIT.interrupted, INTERRUPTED, `interrupted by ${interrupts.received}`)
       : await stopFailure(error, baseUrlOf(env))
-    const after = await makePlan(list, plan).catch(() => plan)
     return {
       report: error.report,
       plan,
       stop,
-      hasUnknownOutcome: hasUnknownOutcome(after),
+      hasUnknownOutcome: hasUnknownOutcome(list, await readContents(plan.ledger).catch(() => plan.contents)),
       isLedgerLost: isLedgerLost(error.cause) || isGone(plan.ledger, error.report),
     }
   } finally {
@@ -170,18 +170,6 @@ function abortable(client: CampaignClient, signal: AbortSignal) {
       client.rewardWallet(award, { ...options, signal }),
   }
 }
-
-/** Names the flag instead of the option in the error of a ledger that belongs to another target. */
-export function ledgerRefusal(error: unknown): unknown {
-  if (!(error instanceof ConfigurationError)) return error
-  const { text = error.message, rebind } = partsOf(error)
-  return new CommandFailure(EXIT.usage, error.code, rebind === undefined ? text : `${text}. ${adviceOnRebind(rebind)}`)
-}
-
-const adviceOnRebind = ({ from, isWrong }: NonNullable<MessageParts['rebind']>): string =>
-  isWrong
-    ? `--rebind must be ${from.map(toJsonLine).join(' or ')}`
-    : `If this is the same service and organization, add --rebind ${shellWord(from[0])}`
 
 /** The failure of a run that could not write its ledger. */
 const ledgerFailure = (cause: NodeJS.ErrnoException, exitCode: ExitCode = EXIT.usage): CommandFailure =>

@@ -1,11 +1,10 @@
 import type { AwardReport, RowProblem, Verdict } from 'campaign-client/bulk'
-import { addDecimals } from '../../shared/decimals.ts'
+import { addSums, type Sum } from '../../shared/award.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { ADVICE, type CommandFailure } from '../failure.ts'
 import { bold, dim, green, type Part, red } from '../output.ts'
 import type { ProgressFormat } from './ask-service.ts'
 import { formatCommandLine, formatCount, formatDuration, formatNumber, formatWere, formatXp } from './format.ts'
-import type { Sum } from './list.ts'
 import { type Plan, recordedTotals } from './plan.ts'
 
 /** A run that is complete or stopped. */
@@ -64,11 +63,6 @@ export function awardSums({ report, plan }: EndedRun): AwardSums {
   const usedBefore = difference(addSums(report.usedBefore, earlier.usedBefore), earlierAmongRead.usedBefore)
   return { given: { ...given, byThisRun, byEarlierRuns, afterLostResponse }, usedBefore }
 }
-
-const addSums = (one: Sum, other: Sum): Sum => ({
-  awards: one.awards + other.awards,
-  xp: addDecimals(one.xp, other.xp),
-})
 
 const difference = (one: Sum, { awards, xp }: Sum): Sum => addSums(one, { awards: -awards, xp: -xp })
 
