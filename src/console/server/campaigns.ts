@@ -1,8 +1,8 @@
 import type { CampaignSeed, CampaignService, ChallengeSeed, EntrySnapshot } from 'campaign-client/testing'
 import { comparableAddress } from '../../shared/award.ts'
-import { rankOf } from '../../shared/rank.ts'
+import { RecentLog } from '../../testing/recent-log.ts'
+import { rankOf } from '../../testing/state/campaign.ts'
 import type { CampaignView, ItemView, ProgressView, UserList, UserRow } from '../protocol.ts'
-import { RecentRows } from './recent-rows.ts'
 import { shorten } from './request-view.ts'
 
 type User = UserRow & EntrySnapshot
@@ -115,7 +115,7 @@ interface Change extends ProgressView {
 /** The changes of each user's XP and completed items, which it finds by comparing entries. */
 export class Progress {
   readonly #service: CampaignService
-  readonly #changes = new RecentRows<Change>(() => CHANGE_SIZE)
+  readonly #changes = new RecentLog<string, Change>()
   /** The last known state of each entry, by ID. */
   readonly #known = new Map<string, Pick<EntrySnapshot, 'total' | 'completed'>>()
   #count = 0
@@ -139,8 +139,8 @@ export class Progress {
       const xp = entry.total - known.total
       const completed = entry.completed.slice(known.completed.length)
       if (xp === 0 && completed.length === 0) continue
-      // The page does not poll for these rows: they need no revision.
-      this.#changes.set({ key: `progress-${++this.#count}`, entry: entry.id, at, xp, completed }, 0)
+      const key = `progress-${++this.#count}`
+      this.#changes.set(key, { key, entry: entry.id, at, xp, completed }, CHANGE_SIZE)
     }
   }
 

@@ -1,33 +1,17 @@
 import { startTimer } from '../../shared/timers.ts'
+import { RecentLog } from '../../testing/recent-log.ts'
 
-const MAX_ROWS = 10_000
-const MAX_TOTAL_SIZE = 50_000_000
 /** How long removed rows can be restored: the page offers it for ten seconds. */
 const RESTORABLE_MS = 15_000
 
-interface Entry<Value> {
-  readonly value: Value
-  readonly size: number
-  readonly revision: number
-  /** Place of the row: increases with each new row. */
-  readonly order: number
-}
-
-interface Removed<Value> {
-  readonly entries: readonly Entry<Value>[]
-  readonly discarded: number
-  readonly stopTimer: () => void
-}
-
-/** The latest rows of a list and the revisions of their last changes. Discards the oldest rows to limit memory. */
+/** The latest rows of a list. The user can remove rows and, for a short time, restore them. */
 export class RecentRows<Value extends { readonly key: string }> {
-  readonly #entries = new Map<string, Entry<Value>>()
+  readonly #rows = new RecentLog<string, Value>((key) => this.#removed.delete(key))
   readonly #sizeOf: (value: Value) => number
-  #size = 0
-  #discarded = 0
+  /** The keys of the rows that `restore` shows again. */
+  #removed = new Set<string>()
   #cleared = 0
-  #added = 0
-  #removed: Removed<Value> | undefined
+  #stopTimer: (() => void) | undefined
 
   /** @param sizeOf - the approximate size of a row in bytes */
   constructor(sizeOf: (value: Value) => number) {
@@ -36,87 +20,64 @@ export class RecentRows<Value extends { readonly key: string }> {
 
   /** Adds a row, or replaces the row with the same key. */
   set(value: Value, revision: number): void {
-    const known = this.#entries.get(value.key)
-    const size = this.#sizeOf(value)
-    this.#size += size - (known?.size ?? 0)
-    this.#entries.set(value.key, { value, size, revision, order: known?.order ?? ++this.#added })
-    this.#limit()
-  }
-
-  /** Discards the oldest rows above the limits. */
-  #limit(): void {
-    for (const [key, oldest] of this.#entries) {
-      if (this.#entries.size <= MAX_ROWS && this.#size <= MAX_TOTAL_SIZE) return
-      this.#entries.delete(key)
-      this.#size -= oldest.size
-      this.#discarded++
-    }
+    this.#rows.set(value.key, value, this.#sizeOf(value), revision)
   }
 
   get(key: string): Value | undefined {
-    return this.#entries.get(key)?.value
+    return this.#removed.has(key) ? undefined : this.#rows.get(key)
   }
 
   /** Returns the rows in the order in which they were added. */
   values(): Value[] {
-    return [...this.#entries.values()].map(({ value }) => value)
+    return this.#shown(this.#rows.values())
   }
 
   /** Returns the rows that were set after a revision, in the order in which they were added. */
   changesSince<Row>(revision: number, toRow: (value: Value) => Row) {
-    const changed = [...this.#entries.values()].filter((entry) => entry.revision > revision)
+    const kept = this.#rows.size - this.#removed.size
     return {
-      rows: changed.map(({ value }) => toRow(value)),
-      kept: this.#entries.size,
-      discarded: this.#discarded,
+      rows: this.#shown(this.#rows.changedSince(revision)).map(toRow),
+      kept,
+      discarded: kept === 0 ? 0 : this.#rows.discarded,
       cleared: this.#cleared,
     }
   }
 
+  #shown(rows: Value[]): Value[] {
+    return this.#removed.size === 0 ? rows : rows.filter(({ key }) => !this.#removed.has(key))
+  }
+
   /** Removes rows. Returns how many. Until the next removal, `restore` puts them back. */
   remove(keys: readonly string[]): number {
-    const entries = keys.flatMap((key) => this.#entries.get(key) ?? [])
-    for (const { value, size } of entries) {
-      this.#entries.delete(value.key)
-      this.#size -= size
-    }
-    this.#cleared += entries.length
+    const removed = new Set(keys.filter((key) => this.get(key) !== undefined))
     this.#forgetRemoved()
-    const stopTimer = startTimer(RESTORABLE_MS, () => this.#forgetRemoved())
-    this.#removed = { entries, discarded: this.#discarded, stopTimer }
-    if (this.#entries.size === 0) this.#discarded = 0
-    return entries.length
+    this.#removed = removed
+    this.#cleared += removed.size
+    this.#stopTimer = startTimer(RESTORABLE_MS, () => this.#forgetRemoved())
+    return removed.size
   }
 
   /** Puts the removed rows back at their places. Returns whether they were still stored. */
   restore(): boolean {
-    if (!this.#removed) return false
-    const { entries, discarded } = this.#removed
-    this.#cleared -= entries.length
-    const all = [...entries.filter(({ value }) => !this.#entries.has(value.key)), ...this.#entries.values()]
-    this.#entries.clear()
-    this.#size = 0
-    for (const entry of all.sort((one, other) => one.order - other.order)) {
-      this.#entries.set(entry.value.key, entry)
-      this.#size += entry.size
-    }
-    this.#discarded = Math.max(discarded, this.#discarded)
+    if (!this.#stopTimer) return false
+    this.#cleared -= this.#removed.size
+    this.#removed.clear()
     this.#forgetRemoved()
-    this.#limit()
     return true
   }
 
   /** Removes all rows. They can't be restored. */
   clear(): void {
-    this.#entries.clear()
-    this.#size = 0
-    this.#discarded = 0
-    this.#cleared = 0
     this.#forgetRemoved()
+    this.#rows.clear()
+    this.#cleared = 0
   }
 
   #forgetRemoved(): void {
-    this.#removed?.stopTimer()
-    this.#removed = undefined
+    for (const key of this.#removed) this.#rows.delete(key)
+    this.#removed.clear()
+    this.#stopTimer?.()
+    this.#stopTimer = undefined
+    if (this.#rows.size === 0) this.#rows.discarded = 0
   }
 }

@@ -1,6 +1,7 @@
 import type { OperationName } from '../../endpoints/index.ts'
 import { tryParseJson } from '../../shared/text.ts'
 import type { FaultKind } from '../faults/fault-options.ts'
+import { RecentLog } from '../recent-log.ts'
 import type { ServiceRequest } from './messages.ts'
 
 /** A request to the service, without its token and without the secrets of webhooks. */
@@ -44,42 +45,33 @@ export interface RequestRecord {
 /** The body is parsed on each access, so that every caller gets a copy. */
 type StoredRequest = Omit<RequestRecord, 'body'>
 
-const MAX_RECORDS = 10_000
-const MAX_LOG_SIZE = 50_000_000
 const MAX_BODY_SIZE = 256_000
 /** Deeper JSON stays text: `JSON.stringify` of the records would overflow the stack. */
 const MAX_BODY_DEPTH = 1000
 const PRIVATE_HEADERS = new Set(['authorization', 'proxy-authorization', 'cookie'])
 
-/** The latest requests, oldest first: at most 10 000 of them and about 50 MB in all. */
+/** The latest requests, oldest first. */
 export class RequestLog {
-  readonly #requests: { readonly request: StoredRequest; readonly size: number }[] = []
-  #size = 0
+  readonly #requests = new RecentLog<number, StoredRequest>()
   #count = 0
-  /** How many requests were discarded because of the limits, since the last `clear`. */
-  discarded = 0
+
+  get discarded(): number {
+    return this.#requests.discarded
+  }
 
   add(unnumbered: Omit<StoredRequest, 'id'>): RequestRecord {
     const request = { id: ++this.#count, ...unnumbered }
-    const size = JSON.stringify(request).length
-    this.#requests.push({ request, size })
-    this.#size += size
-    while (this.#requests.length > MAX_RECORDS || this.#size > MAX_LOG_SIZE) {
-      this.#size -= this.#requests.shift()?.size ?? 0
-      this.discarded++
-    }
+    this.#requests.set(request.id, request, JSON.stringify(request).length)
     return toRecord(request)
   }
 
   /** Returns copies. */
   records(): readonly RequestRecord[] {
-    return this.#requests.map(({ request }) => toRecord(request))
+    return this.#requests.values().map(toRecord)
   }
 
   clear(): void {
-    this.#requests.length = 0
-    this.#size = 0
-    this.discarded = 0
+    this.#requests.clear()
   }
 }
 

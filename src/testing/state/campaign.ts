@@ -1,7 +1,6 @@
 import type { LinkedProfile } from '../../endpoints/get-user-profiles.ts'
 import type { RewardEntry } from '../../endpoints/get-user-progress.ts'
 import { comparableAddress, WALLET_ADDRESS } from '../../shared/award.ts'
-import { rankOf } from '../../shared/rank.ts'
 import type { CampaignSeed, ChallengeSeed, QuestSeed, TaskSeed } from '../seed/seed.ts'
 
 /** A seed with all its defaults. Only `meta` has no default. */
@@ -204,3 +203,19 @@ export class UserRegistry {
 
 const accountKey = (account: string, platform: string): string =>
   WALLET_ADDRESS.test(account) ? comparableAddress(account) : JSON.stringify([platform, account])
+
+/**
+ * Returns the rank of a total among all totals: 1 for the most XP. Users with equal totals share a rank (assumed).
+ *
+ * @param ascending - all totals, in ascending order
+ */
+export function rankOf(total: number, ascending: ArrayLike<number>): number {
+  let [first, end] = [0, ascending.length]
+  // Binary search for the first total that is greater.
+  while (first < end) {
+    const middle = (first + end) >> 1
+    if ((ascending[middle] as number) > total) end = middle
+    else first = middle + 1
+  }
+  return 1 + ascending.length - first
+}

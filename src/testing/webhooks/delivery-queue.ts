@@ -5,6 +5,7 @@ import { keepProcessAlive } from '../../shared/timers.ts'
 import type { EventListeners } from '../events.ts'
 import type { DeliveryFaultOptions } from '../faults/fault-options.ts'
 import { applyDeliveryFault, type FaultQueue } from '../faults/faults.ts'
+import { RecentLog } from '../recent-log.ts'
 import type { ServiceContent } from '../seed/service-content.ts'
 import { type DeliveryAttempt, type DeliveryRecord, type PostSettings, postMessage } from './delivery.ts'
 import { type EmittedMessage, type MessageDraft, serializeMessage, signatureOf } from './messages.ts'
@@ -34,8 +35,6 @@ interface QueuedDelivery extends OutgoingDelivery {
   controller: AbortController | undefined
 }
 
-const MAX_ENDED = 10_000
-const MAX_ENDED_SIZE = 50_000_000
 // A thousand concurrent messages must not open a thousand sockets.
 const MAX_CONCURRENT = 64
 const DEFAULT_DELAY_MS = 100
@@ -48,11 +47,8 @@ export class DeliveryQueue {
   readonly #faults: FaultQueue
   readonly #events: EventListeners
   readonly #deliveries = new Map<string, QueuedDelivery>()
-  /** Ended deliveries and their sizes, in the order in which they ended. */
-  readonly #ended = new Map<QueuedDelivery, number>()
-  #endedSize = 0
-  /** How many deliveries were discarded because of the limits, since the last `clear`. */
-  discarded = 0
+  /** The IDs of the ended deliveries, in the order in which they ended. */
+  readonly #ended = new RecentLog<string, undefined>((deliveryId) => this.#deliveries.delete(deliveryId))
   readonly #waiting: QueuedDelivery[] = []
   /** Deliveries with the fault `reorder`, which wait for another message to their URL. */
   readonly #held = new Set<QueuedDelivery>()
@@ -108,6 +104,11 @@ export class DeliveryQueue {
     return delivery
   }
 
+  /** How many deliveries were discarded because of the limits, since the last `clear`. */
+  get discarded(): number {
+    return this.#ended.discarded
+  }
+
   records(): readonly DeliveryRecord[] {
     return [...this.#deliveries.values()].map(recordOf)
   }
@@ -143,8 +144,6 @@ export class DeliveryQueue {
     this.#ended.clear()
     this.#waiting.length = 0
     this.#held.clear()
-    this.#endedSize = 0
-    this.discarded = 0
   }
 
   #abort(delivery: QueuedDelivery, reason: string): void {
@@ -233,18 +232,9 @@ export class DeliveryQueue {
 
   #end(delivery: QueuedDelivery, state: 'delivered' | 'undelivered' | 'dropped'): void {
     delivery.state = state
-    const size = delivery.body.length + JSON.stringify(delivery.attempts).length
-    // The last attempt may succeed after its delivery was dropped. Count the size once.
-    this.#endedSize += size - (this.#ended.get(delivery) ?? 0)
-    this.#ended.set(delivery, size)
     this.#reportChange(delivery)
-    for (const [oldest, oldestSize] of this.#ended) {
-      if (this.#ended.size <= MAX_ENDED && this.#endedSize <= MAX_ENDED_SIZE) return
-      this.#ended.delete(oldest)
-      this.#deliveries.delete(oldest.deliveryId)
-      this.#endedSize -= oldestSize
-      this.discarded++
-    }
+    // The last attempt may succeed after its delivery was dropped: the same ID again.
+    this.#ended.set(delivery.deliveryId, undefined, delivery.body.length + JSON.stringify(delivery.attempts).length)
   }
 
   #reportChange(delivery: QueuedDelivery): void {
