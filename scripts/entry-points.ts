@@ -23,7 +23,7 @@ export interface Command {
 }
 
 /**
- * All entry points of the package. tsup, vitest and knip read this list. `npm run generate entry-points` writes it to
+ * All entry points of the package. The build, vitest and knip read this list. `npm run generate entry-points` writes it to
  * package.json, tsconfig.base.json and typedoc.json.
  */
 export const entryPoints: readonly EntryPoint[] = [

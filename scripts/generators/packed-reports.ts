@@ -8,6 +8,6 @@ export const packedReports: Generator = {
   name: 'packed-reports',
   async generate() {
     const packed = await packPackage()
-    return new Map([...apiReports(packed), [NOTICES, notices(packed)]])
+    return new Map([...apiReports(packed), [NOTICES, notices()]])
   },
 }

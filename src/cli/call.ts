@@ -1,6 +1,7 @@
-import type { CallOptions, WriteOutcome } from 'campaign-client'
 import { type Argument, argumentsOf } from '../endpoints/arguments.ts'
 import { endpoints, type OperationName } from '../endpoints/index.ts'
+import type { WriteOutcome } from '../errors/campaign-error.ts'
+import type { CallOptions } from '../options.ts'
 import type { Command, Context } from './command.ts'
 import { connect } from './connect.ts'
 import { isReadOnly, readOnlyFailure, requireAllowedCampaign } from './environment.ts'

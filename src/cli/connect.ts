@@ -1,4 +1,6 @@
-import type { CampaignClient, ClientHooks } from 'campaign-client'
+import type { CampaignClient } from '../client.ts'
+import { ConfigurationError } from '../errors/client-errors.ts'
+import type { ClientHooks } from '../options.ts'
 import { accessTokenOf, allowedCampaignsOf, baseUrlOf, isReadOnly, refuseExpiredToken } from './environment.ts'
 import { issuesText, usageFailure } from './failure.ts'
 import { proxyAgentFor } from './proxy.ts'
@@ -29,8 +31,8 @@ export async function connect(
   const guard = campaigns && { campaigns }
   refuseExpiredToken(env)
   // Imported only here, because these two load more modules than the rest of the command.
-  const { CampaignClient, ConfigurationError } = await import('campaign-client')
-  const { nodeTransport } = await import('campaign-client/node')
+  const { CampaignClient } = await import('../client.ts')
+  const { nodeTransport } = await import('../transports/node/index.ts')
   const transport = nodeTransport(agent && { agent })
   try {
     return new CampaignClient({ baseUrl, accessToken, guard, transport, webhookRegistrationPath, hooks })

@@ -1,21 +1,18 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { ConfigurationError } from 'campaign-client'
-import {
-  type CampaignService,
-  type CampaignServiceOptions,
-  createCampaignService,
-  createManualClock,
-  type DeliveryRecord,
-  type RequestRecord,
-  type ServiceEvent,
-  type ServiceSeed,
-} from 'campaign-client/testing'
 import { createConsole, prepareSeed } from '../console/server/index.ts'
 import { endpoints } from '../endpoints/index.ts'
+import { ConfigurationError } from '../errors/client-errors.ts'
 import { DELIVERY_DELAYS_MS } from '../shared/delivery-schedule.ts'
 import { isLoopback } from '../shared/http.ts'
+import { type CampaignService, createCampaignService } from '../testing/campaign-service.ts'
+import { createManualClock } from '../testing/clock.ts'
+import type { ServiceEvent } from '../testing/events.ts'
+import type { RequestRecord } from '../testing/http/request-log.ts'
+import type { ServiceSeed } from '../testing/seed/seed.ts'
+import type { CampaignServiceOptions } from '../testing/service-options.ts'
+import type { DeliveryRecord } from '../testing/webhooks/delivery.ts'
 import type { Context } from './command.ts'
 import { hasKeys, readKeys } from './dev-keys.ts'
 import { webhookSecretOf } from './environment.ts'
@@ -42,7 +39,7 @@ export interface DevFlags {
 }
 
 /** Reads a file of the console's page. The build puts the page beside the command. */
-const readPageFile = (name: string): string => readFileSync(new URL(`../console/${name}`, import.meta.url), 'utf8')
+const readPageFile = (name: string): string => readFileSync(new URL(`./console/${name}`, import.meta.url), 'utf8')
 
 /** @param host - the address to listen on; IPv6 without brackets */
 const isLoopbackHost = (host: string): boolean => isLoopback(host) || host === '::1'

@@ -1,5 +1,5 @@
-import type { Issue } from 'campaign-client'
-import { describeAt } from '../shared/issue.ts'
+import { CampaignError } from '../errors/campaign-error.ts'
+import { describeAt, type Issue } from '../shared/issue.ts'
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts'
 import { proxyFor } from './proxy-url.ts'
 
@@ -61,9 +61,8 @@ export function listenFailure({ code, message }: NodeJS.ErrnoException, port: nu
 }
 
 /** Converts a thrown value to a failure of the command. @param baseUrl - if one is set */
-export async function toFailure(error: unknown, baseUrl: string | undefined): Promise<CommandFailure> {
+export function toFailure(error: unknown, baseUrl: string | undefined): CommandFailure {
   if (error instanceof CommandFailure) return error
-  const { CampaignError } = await import('campaign-client')
   if (!(error instanceof CampaignError)) {
     const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
     return new CommandFailure(EXIT.internal, 'internal', `unexpected error: ${message}`, { advice: 'please report it' })

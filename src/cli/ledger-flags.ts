@@ -1,5 +1,5 @@
-import type { Verdict } from 'campaign-client/bulk'
 import { InvalidArgumentError } from 'commander'
+import type { Verdict } from '../schemas/award-report.ts'
 import { VERDICTS } from '../shared/award.ts'
 import type { Command, Context } from './command.ts'
 import { RepeatableOption, text, walletAddress } from './flags.ts'

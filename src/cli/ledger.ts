@@ -1,6 +1,11 @@
 import { existsSync } from 'node:fs'
-import { BadRequestError, type CampaignClient, type CampaignError, type UserProgress } from 'campaign-client'
-import { fileLedger, type LedgerEntry, readProgress, type Verdict } from 'campaign-client/bulk'
+import { fileLedger, type LedgerEntry } from '../bulk/ledger/file-ledger.ts'
+import { readProgress } from '../bulk/read-progress.ts'
+import type { CampaignClient } from '../client.ts'
+import type { UserProgress } from '../endpoints/get-user-progress.ts'
+import type { CampaignError } from '../errors/campaign-error.ts'
+import { BadRequestError } from '../errors/client-errors.ts'
+import type { Verdict } from '../schemas/award-report.ts'
 import {
   type AwardFinding,
   addAward,

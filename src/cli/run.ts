@@ -18,7 +18,7 @@ export async function run(argv: readonly string[], host: Host): Promise<ExitCode
   try {
     exitCode = await parse({ output, env, interrupts, argv })
   } catch (error) {
-    exitCode = await printError(error, output, env)
+    exitCode = printError(error, output, env)
   }
   const failure = await output.out.flush()
   if (failure !== undefined) {
@@ -126,8 +126,8 @@ async function addCommands(program: Command, context: Context): Promise<void> {
   }
 }
 
-async function printError(error: unknown, output: Output, env: NodeJS.ProcessEnv): Promise<ExitCode> {
-  const failure = error instanceof CommanderError ? toUsageFailure(error) : await toFailure(error, givenBaseUrlOf(env))
+function printError(error: unknown, output: Output, env: NodeJS.ProcessEnv): ExitCode {
+  const failure = error instanceof CommanderError ? toUsageFailure(error) : toFailure(error, givenBaseUrlOf(env))
   const { code, message, exitCode, details } = failure
   const { advice, docsPath, result, lines = [] } = details
   if (output.json) output.result({ ...result, error: { code, message, ...(advice && { advice }), exitCode }, exitCode })

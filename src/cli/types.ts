@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import type { CampaignInfo, Metadata } from 'campaign-client'
+import type { CampaignInfo } from '../endpoints/get-campaign-info.ts'
+import type { Metadata } from '../schemas/fields.ts'
 import { toVisible } from '../shared/text.ts'
 import type { Command, Context } from './command.ts'
 import { connect } from './connect.ts'

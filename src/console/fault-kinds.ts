@@ -1,4 +1,4 @@
-import type { DeliveryFaultKind, FaultKind } from 'campaign-client/testing'
+import type { DeliveryFaultKind, FaultKind } from '../testing/faults/fault-options.ts'
 
 type Kinds<Kind extends string> = Readonly<Record<Kind, readonly [name: string, effect: string]>>
 

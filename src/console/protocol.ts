@@ -1,15 +1,11 @@
-import type {
-  DeliveryAttempt,
-  DeliveryFaultKind,
-  DeliveryRecord,
-  EntrySnapshot,
-  FaultOptions,
-  RequestRecord,
-  TestWebhookResult,
-  WebhookRecord,
-} from 'campaign-client/testing'
 import type { Argument } from '../endpoints/arguments.ts'
 import type { OperationName } from '../endpoints/index.ts'
+import type { DeliveryFaultKind, FaultOptions } from '../testing/faults/fault-options.ts'
+import type { RequestRecord } from '../testing/http/request-log.ts'
+import type { EntrySnapshot } from '../testing/state/service-state.ts'
+import type { DeliveryAttempt, DeliveryRecord } from '../testing/webhooks/delivery.ts'
+import type { TestWebhookResult } from '../testing/webhooks/messages.ts'
+import type { WebhookRecord } from '../testing/webhooks/webhook-registry.ts'
 import type { ActionName, ActionRequest } from './action-requests.ts'
 
 // The messages between the page and its server. They have no version, because the package contains both.

@@ -16,6 +16,7 @@ const INPUTS = [
   'package-lock.json',
   'tsconfig.base.json',
   'scripts/entry-points.ts',
+  'rolldown.config.ts',
   'tsup.config.ts',
   'README.md',
   'LICENSE',

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { type AwardRow, rewardId } from 'campaign-client/bulk'
+import { rewardId } from '../../bulk/reward-id.ts'
+import type { AwardRow } from '../../bulk/rows.ts'
 import { addAward, comparableAddress, isSameAward, NO_AWARDS, type Sum } from '../../shared/award.ts'
 import { EXIT } from '../exit-codes.ts'
 import { CommandFailure, usageFailure } from '../failure.ts'

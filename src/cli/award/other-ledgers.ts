@@ -3,7 +3,7 @@ import { access, constants, copyFile, readdir, rm, stat } from 'node:fs/promises
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { fileLedger } from 'campaign-client/bulk'
+import { fileLedger } from '../../bulk/ledger/file-ledger.ts'
 import { awardKey, comparableAddress } from '../../shared/award.ts'
 import { type ClientTarget, differentParts } from '../../shared/client-internals.ts'
 import { LEDGER } from '../../shared/ledger-key.ts'

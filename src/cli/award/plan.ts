@@ -1,8 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
-import { ConfigurationError } from 'campaign-client'
-import { fileLedger, type LedgerEntry } from 'campaign-client/bulk'
-import type { LedgerHeader, LedgerState } from '../../bulk/ledger/file-ledger.ts'
+import { fileLedger, type LedgerEntry, type LedgerHeader, type LedgerState } from '../../bulk/ledger/file-ledger.ts'
+import { ConfigurationError } from '../../errors/client-errors.ts'
 import {
   addSums,
   comparableAddress,

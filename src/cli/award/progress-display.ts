@@ -1,4 +1,5 @@
-import type { AwardProgress, Waiting } from 'campaign-client/bulk'
+import type { Waiting } from '../../bulk/pacing.ts'
+import type { AwardProgress } from '../../bulk/report.ts'
 import { bold, dim, type Output } from '../output.ts'
 import { formatDuration, formatNumber } from './format.ts'
 

@@ -1,4 +1,5 @@
-import { type AwardRow, rewardId } from 'campaign-client/bulk'
+import { rewardId } from '../../bulk/reward-id.ts'
+import type { AwardRow } from '../../bulk/rows.ts'
 import { WALLET_ADDRESS } from '../../shared/award.ts'
 import { MAX_DIGITS } from '../../shared/decimals.ts'
 import { hasTooManyDigits } from '../flags.ts'

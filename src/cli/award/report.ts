@@ -1,6 +1,6 @@
 import { extname } from 'node:path'
-import type { LedgerEntry } from 'campaign-client/bulk'
 import { stringify } from 'csv-stringify/sync'
+import type { LedgerEntry } from '../../bulk/ledger/file-ledger.ts'
 import { isSameAward } from '../../shared/award.ts'
 import { toJsonText, toVisible } from '../../shared/text.ts'
 import { type CommandFailure, usageFailure } from '../failure.ts'

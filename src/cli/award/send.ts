@@ -1,13 +1,13 @@
 import { setMaxListeners } from 'node:events'
 import { existsSync } from 'node:fs'
-import type { CallOptions, CampaignClient, RewardWalletRequest } from 'campaign-client'
-import {
-  type AwardReport,
-  AwardRunStoppedError,
-  confirmFromProgress,
-  type FileLedger,
-  rewardWallets,
-} from 'campaign-client/bulk'
+import { confirmFromProgress } from '../../bulk/confirm-from-progress.ts'
+import type { FileLedger } from '../../bulk/ledger/file-ledger.ts'
+import { rewardWallets } from '../../bulk/run.ts'
+import type { CampaignClient } from '../../client.ts'
+import type { RewardWalletRequest } from '../../endpoints/reward-wallet.ts'
+import { AwardRunStoppedError } from '../../errors/bulk-errors.ts'
+import type { CallOptions } from '../../options.ts'
+import type { AwardReport } from '../../schemas/award-report.ts'
 import { VERDICTS } from '../../shared/award.ts'
 import { CLIENT_INTERNALS, clientInternals } from '../../shared/client-internals.ts'
 import { LEDGER, LEDGER_CHANGED } from '../../shared/ledger-key.ts'

@@ -1,4 +1,4 @@
-import type { AwardReport, RowProblem, Verdict } from 'campaign-client/bulk'
+import type { AwardReport, RowProblem, Verdict } from '../../schemas/award-report.ts'
 import { addSums, type Sum } from '../../shared/award.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { ADVICE, type CommandFailure } from '../failure.ts'

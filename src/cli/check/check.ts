@@ -63,7 +63,7 @@ export async function checkService(flags: CheckFlags, { output, env, interrupts 
   if (save !== undefined) await checkOutputFile('--save', save, tokenFilesOf(env))
   if (flags.allowWrites) await confirmWrite(flags, (line) => output.err.line(line))
 
-  const { nodeTransport } = await import('campaign-client/node')
+  const { nodeTransport } = await import('../../transports/node/index.ts')
   const agent = await proxyAgentFor(baseUrl)
   const transport = nodeTransport(agent && { agent })
   const signal = flags.allowWrites ? interrupts.abortOnFirst() : new AbortController().signal

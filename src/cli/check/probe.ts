@@ -1,4 +1,3 @@
-import type { Transport, TransportRequest, TransportResponse } from 'campaign-client'
 import { attemptTimedOut, Failure, incompleteResponse, transportFailure } from '../../call/failure.ts'
 import { excerpt, partsOf, queryOf, type Secrets } from '../../call/redact.ts'
 import { decodeResponse, isDataIncomplete } from '../../call/response.ts'
@@ -8,7 +7,12 @@ import { NetworkError, UnexpectedResponseError } from '../../errors/client-error
 import { tryParseJson } from '../../shared/text.ts'
 import { cancellationOf } from '../../shared/timers.ts'
 import { isRecord } from '../../shared/type-checks.ts'
-import { isRedirect } from '../../transports/transport.ts'
+import {
+  isRedirect,
+  type Transport,
+  type TransportRequest,
+  type TransportResponse,
+} from '../../transports/transport.ts'
 import { MAX_REQUESTS } from './limits.ts'
 
 /** Minimum interval between requests. */

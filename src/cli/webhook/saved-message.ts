@@ -1,11 +1,7 @@
 import { existsSync } from 'node:fs'
-import {
-  diagnoseWebhook,
-  type SignatureHeader,
-  safeParseWebhook,
-  verifyWebhook,
-  type WebhookEvent,
-} from 'campaign-client/webhook'
+import { diagnoseWebhook } from '../../webhook/diagnose.ts'
+import { safeParseWebhook, type WebhookEvent } from '../../webhook/event.ts'
+import { type SignatureHeader, verifyWebhook } from '../../webhook/signature.ts'
 import type { Command, Context } from '../command.ts'
 import { requiredWebhookSecretOf } from '../environment.ts'
 import { EXIT } from '../exit-codes.ts'

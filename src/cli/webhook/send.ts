@@ -1,8 +1,9 @@
-import { signWebhook, type WebhookEvent } from 'campaign-client/webhook'
 import { Option } from 'commander'
 import { adviceOnStatus } from '../../shared/receiver-advice.ts'
 import { tryParseJson } from '../../shared/text.ts'
 import { isRecord } from '../../shared/type-checks.ts'
+import type { WebhookEvent } from '../../webhook/event.ts'
+import { signWebhook } from '../../webhook/signature.ts'
 import type { Command, Context } from '../command.ts'
 import { requiredWebhookSecretOf } from '../environment.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
@@ -272,12 +273,12 @@ function setFields(message: Message, changes: readonly Pair[]): void {
 type DemoEvent = { kind: 'action_completed'; aid: string } | { kind: 'quest_completed'; cid: string }
 
 async function emitted(event: DemoEvent): Promise<Message> {
-  const { createCampaignService } = await import('campaign-client/testing')
+  const { createCampaignService } = await import('../../testing/campaign-service.ts')
   return JSON.parse(createCampaignService().emit({ ...SUBJECT, ...event }).body)
 }
 
 async function testMessage(): Promise<Message> {
-  const { createCampaignService } = await import('campaign-client/testing')
+  const { createCampaignService } = await import('../../testing/campaign-service.ts')
   const service = createCampaignService({ deliver: () => new Response() })
   service.registerWebhook({ url: 'http://127.0.0.1/' })
   return JSON.parse((await service.testWebhook(SUBJECT)).Payload)

@@ -1,7 +1,9 @@
-import type { CampaignSeed, CampaignService, ChallengeSeed, EntrySnapshot } from 'campaign-client/testing'
 import { comparableAddress } from '../../shared/award.ts'
+import type { CampaignService } from '../../testing/campaign-service.ts'
 import { RecentLog } from '../../testing/recent-log.ts'
+import type { CampaignSeed, ChallengeSeed } from '../../testing/seed/seed.ts'
 import { rankOf } from '../../testing/state/campaign.ts'
+import type { EntrySnapshot } from '../../testing/state/service-state.ts'
 import type { CampaignView, ItemView, ProgressView, UserList, UserRow } from '../protocol.ts'
 import { shorten } from './request-view.ts'
 

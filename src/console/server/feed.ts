@@ -1,11 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto'
-import type {
-  CampaignService,
-  DeliveryRecord,
-  RequestRecord,
-  ServiceEvent,
-  TestWebhookResult,
-} from 'campaign-client/testing'
+import type { CampaignService } from '../../testing/campaign-service.ts'
+import type { ServiceEvent } from '../../testing/events.ts'
+import type { RequestRecord } from '../../testing/http/request-log.ts'
+import type { DeliveryRecord } from '../../testing/webhooks/delivery.ts'
+import type { TestWebhookResult } from '../../testing/webhooks/messages.ts'
 import type { Changes, FaultView, RequestDetails, RequestView, Setup } from '../protocol.ts'
 import { Campaigns, Progress } from './campaigns.ts'
 import { deliveryRow, type ListedDelivery } from './delivery-view.ts'

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { CampaignService } from 'campaign-client/testing'
 import { readBytes } from '../../shared/byte-chunks.ts'
+import type { CampaignService } from '../../testing/campaign-service.ts'
 import { CONTROL_REQUESTS, Problem } from '../action-requests.ts'
 import { PATHS, type Setup } from '../protocol.ts'
 import { type ActionContext, performAction, plainMessage } from './actions.ts'

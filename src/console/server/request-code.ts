@@ -1,7 +1,8 @@
-import type { DeliveryRecord, RequestRecord } from 'campaign-client/testing'
 import { argumentsOf } from '../../endpoints/arguments.ts'
 import { endpoints, type OperationName } from '../../endpoints/index.ts'
 import { shellWord, toJsonLine } from '../../shared/text.ts'
+import type { RequestRecord } from '../../testing/http/request-log.ts'
+import type { DeliveryRecord } from '../../testing/webhooks/delivery.ts'
 
 /** The parts of a request that the command contains. */
 type CurlRequest = Pick<RequestRecord, 'method' | 'url' | 'headers' | 'bodyText'>

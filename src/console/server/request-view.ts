@@ -1,7 +1,8 @@
-import type { RequestAnsweredEvent, RequestRecord } from 'campaign-client/testing'
 import { type $ZodType, safeParse } from 'zod/v4/core'
 import { endpoints } from '../../endpoints/index.ts'
 import { isRecord } from '../../shared/type-checks.ts'
+import type { RequestAnsweredEvent } from '../../testing/events.ts'
+import type { RequestRecord } from '../../testing/http/request-log.ts'
 import type { BodyView, RequestRow, RequestView } from '../protocol.ts'
 import { toCurl, toTypeScript } from './request-code.ts'
 

@@ -1,14 +1,15 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
+import ts from 'typescript'
 import { runCommand } from '../command.ts'
 import type { PackedPackage } from '../packed-package.ts'
-import { isOfCommand } from './command.ts'
 import type { PackageCheck } from './finding.ts'
 
-/** The allowed imports: the package's own files, Node's modules, zod, and msw as an optional peer. */
-const ALLOWED_IMPORTS = /^(?:\.|node:|zod(?:\/|$)|msw(?:\/|$))/
-/** An import specifier in bundled code. */
-const SPECIFIER = /(?:\bfrom\s*|\brequire\(|^import\s*|\bimport\()(["'])([^"'\n]+)\1/gm
+/**
+ * The allowed imports: the package's own files, Node's modules, zod, and msw as an optional peer. The proxy agent of the command
+ * loads kerberos only for Negotiate authentication, which the command does not support.
+ */
+const ALLOWED_IMPORTS = /^(?:\.|node:|zod(?:\/|$)|msw(?:\/|$)|kerberos$)/
 const MACHINE_PATH = /(?:^|["'\s])(?:\/(?:home|root|tmp|work|Users)\/|[A-Z]:\\)/m
 
 /**
@@ -58,10 +59,10 @@ function missingTargets({ manifest, directory }: PackedPackage): string[] {
 
 function badImports({ files, directory, manifest }: PackedPackage): string[] {
   const problems: string[] = []
-  for (const file of files.filter((name) => !isOfCommand(name) && (isCode(name) || isDeclaration(name)))) {
+  for (const file of files.filter((name) => isCode(name) || isDeclaration(name))) {
     const text = readFileSync(join(directory, file), 'utf8')
     if (MACHINE_PATH.test(text)) problems.push(`${file} names a path of the machine it was built on`)
-    for (const [, , specifier = ''] of withoutComments(text).matchAll(SPECIFIER)) {
+    for (const { fileName: specifier } of ts.preProcessFile(text, true, true).importedFiles) {
       if (Object.hasOwn(manifest.imports, specifier)) continue
       if (!ALLOWED_IMPORTS.test(specifier)) problems.push(`${file} imports ${specifier}, which partners do not install`)
       else if (specifier.startsWith('.') && !resolves(directory, file, specifier)) {
@@ -71,8 +72,6 @@ function badImports({ files, directory, manifest }: PackedPackage): string[] {
   }
   return problems
 }
-
-const withoutComments = (text: string): string => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '')
 
 function resolves(directory: string, file: string, specifier: string): boolean {
   const target = join(directory, dirname(file), specifier)

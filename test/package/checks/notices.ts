@@ -1,6 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type PackedPackage, ROOT } from '../packed-package.ts'
+import { ROOT } from '../packed-package.ts'
 import type { PackageCheck } from './finding.ts'
 
 export const NOTICES = 'THIRD-PARTY-NOTICES.md'
@@ -10,31 +10,21 @@ export const checkNotices: PackageCheck = {
   title: `${NOTICES} has the licence of every bundled package`,
   async run(packed) {
     const shipped = join(packed.directory, NOTICES)
-    const isCurrent = existsSync(shipped) && readFileSync(shipped, 'utf8') === notices(packed)
+    const isCurrent = existsSync(shipped) && readFileSync(shipped, 'utf8') === notices()
     const problems = isCurrent ? [] : [`${NOTICES} in the tarball is not up to date: run npm run generate`]
-    return { problems, notes: [bundledPackages(packed).join(', ')] }
+    return { problems, notes: [bundledPackages().join(', ')] }
   },
 }
 
 /** Returns the text of the file. */
-export const notices = (packed: PackedPackage): string => renderNotices(bundledPackages(packed))
+export const notices = (): string => renderNotices(bundledPackages())
 
-/** `first-use:` stands above the packages that `tsup.config.ts` runs at their first use. */
-const MODULE = /(?:(?:^|\/)node_modules\/|^first-use:)((?:@[^/\s]+\/)?[^/\s]+)/
-/** Matches the comment that the bundler writes above each module of the library. */
-const HEADING = /^\s*(?:\/\/|\/\*) (\S+)/gm
-/** The command and the console have no comments. */
-const METAFILES = ['dist/cli/metafile-esm.json', 'dist/console/metafile-esm.json']
+/** The modules of packages. `rolldown.config.ts` runs those of `first-use:` at their first use. */
+const MODULE = /(?:\/node_modules\/|^node_modules\/|^first-use:)((?:@[^/\s]+\/)?[^/\s]+)/
 
-function bundledPackages({ directory, files }: PackedPackage): string[] {
-  const code = files.filter((path) => /^dist\/.*\.(?:c?js|css)$/.test(path))
-  const modules = [
-    ...code.flatMap((file) =>
-      [...readFileSync(join(directory, file), 'utf8').matchAll(HEADING)].map(([, path]) => path),
-    ),
-    ...METAFILES.flatMap((file) => modulesIn(join(ROOT, file))),
-  ]
-  const names = modules.flatMap((path) => MODULE.exec(path ?? '')?.[1] ?? [])
+function bundledPackages(): string[] {
+  const modules = globSync('dist/**/metafile-*.json', { cwd: ROOT }).flatMap((file) => modulesIn(join(ROOT, file)))
+  const names = modules.flatMap((path) => MODULE.exec(path)?.[1] ?? [])
   return [...new Set(names)].sort()
 }
 

@@ -1,6 +1,6 @@
-import * as schemas from 'campaign-client/schemas'
-import { campaignInfo } from 'campaign-client/schemas'
 import type { $ZodArray, $ZodObject, $ZodOptional, $ZodType } from 'zod/v4/core'
+import { campaignInfo } from '../../../endpoints/get-campaign-info.ts'
+import * as schemas from '../../../endpoints/schemas.ts'
 import { isRecord, typeName } from '../../../shared/type-checks.ts'
 import { dataOf, isReply } from '../probe.ts'
 import {

@@ -1,4 +1,4 @@
-import { rewardId } from 'campaign-client/bulk'
+import { rewardId } from '../../../bulk/reward-id.ts'
 import { listedXp, WALLET_PLATFORM } from '../../../shared/award.ts'
 import { isRecord } from '../../../shared/type-checks.ts'
 import { dataOf, isReply, type Outcome } from '../probe.ts'

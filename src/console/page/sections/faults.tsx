@@ -1,5 +1,5 @@
-import type { DeliveryFaultKind, FaultKind, FaultOptions } from 'campaign-client/testing'
 import { useState } from 'preact/hooks'
+import type { DeliveryFaultKind, FaultKind, FaultOptions } from '../../../testing/faults/fault-options.ts'
 import { DELIVERY_FAULT_KINDS, FAULT_KINDS } from '../../fault-kinds.ts'
 import type { ActionRequest, FaultView } from '../../protocol.ts'
 import { notify, perform, run } from '../actions.ts'

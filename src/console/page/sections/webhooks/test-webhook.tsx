@@ -1,6 +1,6 @@
-import type { TestWebhookResult } from 'campaign-client/testing'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import type { TestWebhookResult } from '../../../../testing/webhooks/messages.ts'
 import { perform } from '../../actions.ts'
 import { deliveries, refresh, service } from '../../live.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'

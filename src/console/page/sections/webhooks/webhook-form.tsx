@@ -1,4 +1,4 @@
-import type { WebhookRecord } from 'campaign-client/testing'
+import type { WebhookRecord } from '../../../../testing/webhooks/webhook-registry.ts'
 import { Problem } from '../../../action-requests.ts'
 import { notify, perform } from '../../actions.ts'
 import { deliveries, refresh, service } from '../../live.ts'

@@ -1,4 +1,4 @@
-import type { WebhookRecord } from 'campaign-client/testing'
+import type { WebhookRecord } from '../../../../testing/webhooks/webhook-registry.ts'
 import { perform, run } from '../../actions.ts'
 import { service } from '../../live.ts'
 import { Badge } from '../../parts/badge.tsx'
