@@ -89,7 +89,7 @@ const writeMetafile: Plugin = {
  * it. Few files load faster than many.
  */
 const SHARED_FILES: Readonly<Record<string, RegExp>> = {
-  shared: /\/src\/(?:shared|errors|schemas\/read-user-activity|transports\/transport)\b/,
+  shared: /\/src\/(?:shared|errors\/(?!any)|schemas\/read-user-activity|transports\/transport)\b/,
   // Only the console uses it. Bundlers keep it in every program that loads its file.
   registry: /\/zod\/v4\/core\/registries\b/,
   schemas: /\/src\/(?:schemas\/(?:fields|validate)|endpoints\/(?!argument|example))/,

@@ -49,7 +49,7 @@ const CLASSES = {
 } satisfies Readonly<Record<CampaignErrorCode, new (...args: never[]) => CampaignError>>
 
 /** All codes. */
-export const ERROR_CODES = Object.keys(CLASSES) as CampaignErrorCode[]
+export const ERROR_CODES = /* @__PURE__ */ Object.keys(CLASSES) as CampaignErrorCode[]
 
 /**
  * Every error of this package, with literal codes: `switch (error.code)` narrows to the class of the code. Keep a `default`,
