@@ -78,13 +78,6 @@ describe('an invalid row', () => {
     ])
   })
 
-  test('does not reserve its id: the corrected row is sent', async () => {
-    const { client } = setup()
-    const ledger = fileLedger(newPath())
-    await rewardWallets(client, [award(1, { address: '0x12' })], { ledger })
-    expect((await rewardWallets(client, awards(1, 1), { ledger })).counts.awarded).toBe(1)
-  })
-
   test('binds nothing: a client of another service can use the ledger', async () => {
     const ledger = fileLedger(newPath())
     const rows = [award(1, { address: '0x12' }), award(2, { xp: 0 })]
@@ -218,24 +211,6 @@ describe('a row that contradicts an earlier one', () => {
     expect((next.cause as Error).message).toMatch(words)
     expect(next.report.rows).toBe(1)
   })
-
-  test('stops the run even while other rows are in flight', async () => {
-    const { client, sent } = setup()
-    const rows = [...awards(100), award(0, { xp: 99 }), ...awards(2_000, 100)]
-    const stop = await stopErrorOf(rewardWallets(client, rows, { ledger: fileLedger(newPath()), concurrency: 16 }))
-    expect((stop.cause as Error).message).toContain('xp is 99')
-    expect(stop.report.rows).toBeLessThan(200)
-    expect(sent()).toBeLessThan(200)
-  })
-
-  test('stops the run if the earlier row belongs to a halted campaign', async () => {
-    const { client, service } = setup()
-    service.fail({ on: 'rewardWallet', kind: 'status', status: 403 })
-    const rows = [award(0), award(0, { pid: 'other' })]
-    const stop = await stopErrorOf(rewardWallets(client, rows, { ledger: fileLedger(newPath()), concurrency: 1 }))
-    expect((stop.cause as Error).message).toContain('pid is "other", but the award with the id "award-0" has')
-    expect(service.state.awards).toEqual([])
-  })
 })
 
 test('each option is read once', async () => {
@@ -312,23 +287,6 @@ describe('strict', () => {
       rewardWallets(client, rows(), { ledger: fileLedger(newPath()), strict: true, signal }),
     )
     expect(stop.report.rows).toBeLessThan(MAX_ROWS)
-  })
-
-  test('can be aborted while it reads', async () => {
-    const { client, sent } = setup()
-    const controller = new AbortController()
-    async function* rows() {
-      for (let number = 0; ; number++) {
-        if (number === 500) controller.abort()
-        yield award(number)
-        await undefined
-      }
-    }
-    const stop = await stopErrorOf(
-      rewardWallets(client, rows(), { ledger: fileLedger(newPath()), strict: true, signal: controller.signal }),
-    )
-    expect(stop.cause).toMatchObject({ name: 'AbortError' })
-    expect(sent()).toBe(0)
   })
 })
 

@@ -129,19 +129,6 @@ describe('the file of a ledger', () => {
     expect(fileLedger('awards.ledger', { run: 'launch' }).run).toBe('launch')
   })
 
-  test('has the intent of each award when its request is sent', async () => {
-    const { client } = setup()
-    const path = newPath()
-    const copying = {
-      async rewardWallet(row: AwardRow) {
-        expect((await verdictsOf(copyLedger(path)))[row.id]).toBe('indeterminate')
-        await client.rewardWallet(row)
-      },
-    }
-    const report = await rewardWallets(copying, awards(20), { ledger: fileLedger(path), concurrency: 4 })
-    expect(report.counts).toEqual(counts({ awarded: 20 }))
-  })
-
   test('has the reason of a rejection, but never a token', async () => {
     const claims = { iss: 'https://issuer.example', sub: 'bulk-job', exp: 9_999_999_999 }
     const token = [{ alg: 'none' }, claims, 'signature']
@@ -620,36 +607,6 @@ describe('an attempt whose process was killed', () => {
     return copy
   }
 
-  test('is indeterminate, and a refusal in the next run makes the award unconfirmed', async () => {
-    const { client } = setup()
-    const path = await killedCopy(newPath(), (row) => client.rewardWallet(row))
-    expect(await verdictsOf(path)).toEqual({ 'award-0': 'indeterminate' })
-    const report = await rewardWallets(client, awards(1), { ledger: fileLedger(path), confirm: false })
-    expect(report.counts).toEqual(counts({ unconfirmed: 1 }))
-  })
-
-  test('replaces the verdict of an earlier attempt', async () => {
-    const { client, service } = setup()
-    const original = newPath()
-    service.fail({ on: 'rewardWallet', kind: 'status', status: 400 })
-    await rewardWallets(client, awards(1), { ledger: fileLedger(original) })
-    const [rejected] = await entriesOf(original)
-    const path = await killedCopy(original, (row) => client.rewardWallet(row))
-    const [entry] = await entriesOf(path)
-    expect(entry).toEqual({ ...award(0), verdict: 'indeterminate', at: expect.any(String) })
-    expect(Date.parse(entry?.at ?? '')).toBeGreaterThanOrEqual(Date.parse(rejected?.at ?? ''))
-    const report = await rewardWallets(client, awards(1), { ledger: fileLedger(path), confirm: false })
-    expect(report.counts).toEqual(counts({ unconfirmed: 1 }))
-  })
-
-  test('stays in doubt if the next attempt is released', async () => {
-    const { client, service } = setup()
-    const path = await killedCopy(newPath(), (row) => client.rewardWallet(row))
-    service.fail({ on: 'rewardWallet', kind: 'status', status: 403 })
-    await rewardWallets(client, awards(1), { ledger: fileLedger(path) })
-    expect(query(path, 'SELECT verdict, in_doubt FROM awards')).toEqual([{ verdict: null, in_doubt: 1 }])
-  })
-
   test.each([
     ['unconfirmed', 1, { confirm: false as const }],
     ['alreadyAwarded', 0, { confirm: () => true as const }],
@@ -659,12 +616,6 @@ describe('an attempt whose process was killed', () => {
     const path = await killedCopy(newPath(), (row) => client.rewardWallet(row))
     await rewardWallets(client, awards(1), { ledger: fileLedger(path), ...evidence })
     expect(query(path, 'SELECT verdict, in_doubt FROM awards')).toEqual([{ verdict, in_doubt }])
-  })
-
-  test('ends as awarded, with in_doubt 0, if the attempt never arrived', async () => {
-    const path = await killedCopy(newPath(), async () => undefined)
-    await rewardWallets(setup().client, awards(1), { ledger: fileLedger(path) })
-    expect(query(path, 'SELECT verdict, in_doubt FROM awards')).toEqual([{ verdict: 'awarded', in_doubt: 0 }])
   })
 })
 
@@ -727,45 +678,9 @@ describe('readLedger', () => {
     expect((await rewardWallets(client, awards(1, 4), { ledger: fileLedger(path) })).fromLedger).toBe(1)
   })
 
-  test('gives the earlier rejection if a retry ended without a verdict', async () => {
-    const { client, service } = setup()
-    const path = newPath()
-    service.fail({ on: 'rewardWallet', kind: 'status', status: 400 })
-    await rewardWallets(client, awards(1), { ledger: fileLedger(path) })
-    const before = await entriesOf(path)
-    expect(before).toMatchObject([{ verdict: 'rejected', error: { status: 400 } }])
-    service.fail({ on: 'rewardWallet', kind: 'status', status: 403 })
-    await rewardWallets(client, awards(1), { ledger: fileLedger(path), retryRejected: true })
-    expect(await entriesOf(path)).toEqual(before)
-  })
-
-  test('reads the ledger of a killed run with its -wal file', async () => {
-    const path = newPath()
-    let copy = ''
-    const copying = {
-      async rewardWallet() {
-        copy = copyLedger(path)
-      },
-    }
-    await rewardWallets(copying, awards(3), { ledger: fileLedger(path), concurrency: 1 })
-    expect(existsSync(`${copy}-wal`)).toBe(true)
-    expect(await verdictsOf(copy)).toMatchObject({ 'award-0': 'awarded', 'award-2': 'indeterminate' })
-  })
-
   test('rejects if there is no ledger, and creates none', async () => {
     const path = newPath()
     await expect(entriesOf(path)).rejects.toThrow(`the ledger ${path} can't be used: it does not exist`)
     expect(existsSync(path)).toBe(false)
   })
-})
-
-test('the ledger keeps long and unusual ids', async () => {
-  const stub = { rewardWallet: async () => undefined }
-  const path = newPath()
-  const rows = Array.from({ length: 300 }, (_, number) =>
-    award(number, { id: `${number}${'é"\\\n😀'.repeat(number * 20)}` }),
-  )
-  await rewardWallets(stub, rows, { ledger: fileLedger(path), concurrency: 100 })
-  expect((await rewardWallets(stub, rows, { ledger: fileLedger(path) })).fromLedger).toBe(300)
-  expect((await entriesOf(path)).map(({ id }) => id).sort()).toEqual(rows.map(({ id }) => id).sort())
 })

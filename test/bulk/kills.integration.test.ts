@@ -1,16 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { CampaignClient } from 'campaign-client'
-import { type AwardLedger, type AwardRow, fileLedger, rewardWallets } from 'campaign-client/bulk'
-import { createCampaignService } from 'campaign-client/testing'
+import { type AwardLedger, type AwardReport, type AwardRow, fileLedger, rewardWallets } from 'campaign-client/bulk'
+import { type CampaignService, createCampaignService, type FaultOptions } from 'campaign-client/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { postgres } from '../databases/postgres.ts'
 import { compiled } from '../support/compiled.ts'
 import { FULL_SIZE } from '../support/full-size.ts'
 import { skipsWithout } from '../support/skips-without.ts'
-import { addRandomFaults, expectAgreement, type RecordedAward } from './expect-agreement.ts'
 import { awards, entriesOf, newPath } from './fixtures.ts'
-import { postgresLedgers } from './postgres-ledgers.ts'
-import { randomFor } from './random.ts'
+import { postgresLedgers, type RecordedAward } from './postgres-ledgers.ts'
+import { type Random, randomFor } from './random.ts'
 import { RunProcess } from './run-process.ts'
 import type { RunTask } from './run-program.ts'
 
@@ -87,3 +86,70 @@ describe('runs that are killed at random points', () => {
     })
   })
 })
+
+const FAULTS: readonly Omit<FaultOptions, 'on' | 'times'>[] = [
+  { kind: 'reset' },
+  { kind: 'applied_then_reset' },
+  { kind: 'hang' },
+  { kind: 'hang', applied: true } as never,
+  { kind: 'truncate' },
+  { kind: 'garbage' },
+  { kind: 'garbage', applied: true } as never,
+  { kind: 'misshapen' },
+  { kind: 'status', status: 500 } as never,
+  { kind: 'status', status: 500, applied: true } as never,
+  { kind: 'status', status: 503 } as never,
+  { kind: 'status', status: 429, headers: { 'retry-after': '0' } } as never,
+]
+
+/** Makes about one in `every` requests fail, at random. @returns a function that ends the faults */
+function addRandomFaults(service: CampaignService, random: Random, every: number): () => void {
+  let stopped = false
+  const addFault = (): void => {
+    // A delay of 0 ms has no effect: `gap` requests succeed, then one fails.
+    const gap = random.below(2 * every)
+    if (gap > 0) service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 0, times: gap })
+    const fault = FAULTS[random.below(FAULTS.length)]
+    service.fail({ on: 'rewardWallet', ...fault } as FaultOptions)
+  }
+  const refill = setInterval(() => {
+    while (!stopped && service.pendingFaults().length < 40) addFault()
+  }, 2)
+  for (let count = 0; count < 20; count++) addFault()
+  return () => {
+    stopped = true
+    clearInterval(refill)
+    for (const fault of service.pendingFaults()) fault.cancel()
+  }
+}
+
+/** Compares the report, the ledger and the state of the service for each row. */
+function expectAgreement(
+  rows: readonly AwardRow[],
+  report: AwardReport,
+  recorded: readonly RecordedAward[],
+  service: CampaignService,
+): void {
+  const made = new Map<string, number>()
+  for (const { id, xp } of service.state.awards) {
+    expect(made.has(id), `the award ${id} was made twice`).toBe(false)
+    made.set(id, xp)
+  }
+  const byId = new Map(recorded.map((entry) => [entry.id, entry]))
+  expect(byId.size).toBe(recorded.length)
+  expect(recorded.length).toBe(rows.length)
+  const found: Record<string, number> = {}
+  for (const { id, xp } of rows) {
+    const entry = byId.get(id)
+    expect(entry, `the ledger lacks ${id}`).toBeDefined()
+    const verdict = entry?.verdict ?? ''
+    expect(entry?.xp).toBe(xp)
+    found[verdict] = (found[verdict] ?? 0) + 1
+    if (verdict === 'rejected')
+      expect(made.has(id), `${id} is rejected in the ledger but awarded in the service`).toBe(false)
+    else expect(made.get(id), `${id} is ${verdict} in the ledger but not awarded in the service`).toBe(xp)
+  }
+  const counted = Object.fromEntries(Object.entries(report.counts).filter(([, count]) => count > 0))
+  expect(counted).toEqual(found)
+  expect(report.complete).toBe(true)
+}

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { ConfigurationError } from 'campaign-client'
-import { type AwardRow, AwardUnsettledError, awardOne, rewardWallets, type SharedLedger } from 'campaign-client/bulk'
+import { AwardUnsettledError, awardOne, rewardWallets } from 'campaign-client/bulk'
 import { type PgPool, postgresLedger, postgresLedgerSchema } from 'campaign-client/bulk/postgres'
 import type { PgClient } from 'campaign-client/webhook/postgres'
 import { Pool, type PoolClient, types } from 'pg'
@@ -63,9 +63,6 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
       }),
   })
   const newRun = (leaseMs = 30_000, run: string = randomUUID()) => postgresLedger(pool, { run, table, leaseMs })
-  const rowsOf = async ({ run }: SharedLedger) =>
-    (await pool.query(`SELECT id, verdict, in_doubt, attempt, error FROM ${table} WHERE run = $1 ORDER BY id`, [run]))
-      .rows
   /** A part of the statement that extends a lease. */
   const EXTEND = 'SET lease_until = clock_timestamp()'
   const DELETE_AWARD = `DELETE FROM ${table} WHERE run = $1`
@@ -201,53 +198,6 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
     expect(sent()).toBe(0)
   })
 
-  describe('a row that another program deletes while its award is in flight', () => {
-    /** Deletes the row during the first call, then lets the call go on. */
-    const deleting = ({ client }: ReturnType<typeof setup>, { run }: SharedLedger, tables: readonly string[]) => {
-      let isFirst = true
-      return {
-        async rewardWallet(row: AwardRow) {
-          if (isFirst) for (const name of tables) await pool.query(`DELETE FROM ${name} WHERE run = $1`, [run])
-          isFirst = false
-          await client.rewardWallet(row)
-        },
-      }
-    }
-
-    test.each([
-      ['the row', [table]],
-      ['the row and its run', [table, `${table}_runs`]],
-    ])('is recorded as awarded after a 200, without %s', async (_, tables) => {
-      const service = setup()
-      const ledger = newRun()
-      const report = await rewardWallets(deleting(service, ledger, tables), awards(1), { ledger })
-      expect(report).toMatchObject({ counts: counts({ awarded: 1 }), complete: true })
-      expect(service.sent()).toBe(1)
-      expect(await rowsOf(ledger)).toMatchObject([{ id: 'award-0', verdict: 'awarded', in_doubt: false }])
-      expect((await rewardWallets(service.client, awards(1), { ledger })).fromLedger).toBe(1)
-    })
-
-    test('is claimed again as in doubt after a refusal, so that it never becomes rejected', async () => {
-      const service = setup()
-      const ledger = newRun()
-      service.service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 2 })
-      const report = await rewardWallets(deleting(service, ledger, [table]), awards(1), { ledger })
-      expect(report.counts).toEqual(counts({ unconfirmed: 1 }))
-      expect(service.sent()).toBe(2)
-      expect(await rowsOf(ledger)).toMatchObject([{ verdict: 'unconfirmed', in_doubt: true }])
-    })
-
-    test('stays in doubt if it was in doubt and its attempt is released', async () => {
-      const service = setup()
-      const ledger = newRun()
-      service.service.fail({ on: 'rewardWallet', kind: 'reset' })
-      await rewardWallets(service.client, awards(1), { ledger })
-      service.service.fail({ on: 'rewardWallet', kind: 'status', status: 403 })
-      await rewardWallets(deleting(service, ledger, [table]), awards(1), { ledger })
-      expect(await rowsOf(ledger)).toMatchObject([{ verdict: null, in_doubt: true, attempt: null }])
-    })
-  })
-
   test('an unreachable database stops the run before it sends anything', async () => {
     const { client, sent } = setup()
     const lost = new Pool({ connectionString: 'postgres://nobody@127.0.0.1:1/x' })
@@ -291,14 +241,6 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
   })
 
   describe('awardOne', () => {
-    test('resolves to the verdict, and does not send the award again', async () => {
-      const { client, sent } = setup()
-      const ledger = newRun()
-      expect(await awardOne(client, award(1), { ledger })).toBe('awarded')
-      expect(await awardOne(client, award(1), { ledger })).toBe('awarded')
-      expect(sent()).toBe(1)
-    })
-
     test.each([
       ['applied_then_reset', { kind: 'applied_then_reset' }, 'indeterminate', 'alreadyAwarded'],
       ['503', { kind: 'status', status: 503 }, 'indeterminate', 'awarded'],
@@ -317,39 +259,6 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
       // Another process, whose client has not received the 429.
       const { client: another } = setup({ fetch: service.fetch })
       expect(await awardOne(another, award(1), { ledger })).toBe(verdict)
-    })
-
-    test('an error that is not a CampaignError leaves the award indeterminate', async () => {
-      const { client } = setup()
-      const ledger = newRun()
-      const cause = new DOMException('The worker shuts down', 'AbortError')
-      const aborting = { rewardWallet: () => Promise.reject(cause) }
-      expect(await unsettled(awardOne(aborting, award(1), { ledger }))).toMatchObject({
-        reason: 'indeterminate',
-        cause,
-      })
-      expect(await awardOne(client, award(1), { ledger })).toBe('awarded')
-    })
-
-    test('a refusal is final without retryRejected', async () => {
-      const { client, service } = setup()
-      const ledger = newRun()
-      service.fail({ on: 'rewardWallet', kind: 'status', status: 400 })
-      expect(await awardOne(client, award(1), { ledger })).toBe('rejected')
-      expect(await awardOne(client, award(1), { ledger })).toBe('rejected')
-      expect((await rowsOf(ledger))[0].error).toContain('bad_request')
-      expect(await awardOne(client, award(1), { ledger, retryRejected: true })).toBe('awarded')
-    })
-
-    test('confirm settles an unconfirmed award without sending it', async () => {
-      const { client, service, sent } = setup()
-      const ledger = newRun()
-      service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
-      await unsettled(awardOne(client, award(1), { ledger }))
-      expect(await awardOne(client, award(1), { ledger, confirm: false })).toBe('unconfirmed')
-      const before = sent()
-      expect(await awardOne(client, award(1), { ledger, confirm: () => true })).toBe('alreadyAwarded')
-      expect(sent()).toBe(before)
     })
 
     test('a second call is busy while the first call is in flight', async () => {
@@ -453,53 +362,6 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
       expect(await first).toBe('awarded')
     })
 
-    test.each([
-      ['deletes', DELETE_AWARD, 'busy'],
-      ['releases', RELEASE_AWARD, 'indeterminate'],
-    ])('cannot record a refusal if another program %s the award', async (_, change, reason) => {
-      const { client, service } = setup()
-      const ledger = newRun()
-      const slow = holdCalls(client)
-      const made = awardOne(slow, award(1), { ledger })
-      await expect.poll(() => slow.waiting).toHaveLength(1)
-      await pool.query(change, [ledger.run])
-      service.fail({ on: 'rewardWallet', kind: 'status', status: 400 })
-      slow.waiting[0]?.()
-      expect((await unsettled(made)).reason).toBe(reason)
-    })
-
-    test('a call with an unknown outcome, whose row was deleted, makes the refusal of the next call unconfirmed', async () => {
-      const { client, service } = setup()
-      const ledger = newRun()
-      const calls = holdCalls(client)
-      const first = awardOne(calls, award(1), { ledger })
-      await expect.poll(() => calls.waiting).toHaveLength(1)
-      await pool.query(DELETE_AWARD, [ledger.run])
-      const second = awardOne(calls, award(1), { ledger })
-      await expect.poll(() => calls.waiting).toHaveLength(2)
-      service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
-      calls.waiting[0]?.()
-      expect((await unsettled(first)).reason).toBe('busy')
-      calls.waiting[1]?.()
-      expect(await second).toBe('unconfirmed')
-      expect(await rowsOf(ledger)).toMatchObject([{ verdict: 'unconfirmed', in_doubt: true, attempt: null }])
-    })
-
-    test('a call with an unknown outcome, whose row was deleted, makes an earlier rejection unconfirmed', async () => {
-      const { client, service } = setup()
-      const ledger = newRun()
-      const late = holdCalls(client)
-      const first = awardOne(late, award(1), { ledger })
-      await expect.poll(() => late.waiting).toHaveLength(1)
-      await pool.query(DELETE_AWARD, [ledger.run])
-      service.fail({ on: 'rewardWallet', kind: 'status', status: 400 })
-      expect(await awardOne(client, award(1), { ledger })).toBe('rejected')
-      service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
-      late.waiting[0]?.()
-      expect(await first).toBe('unconfirmed')
-      expect(await rowsOf(ledger)).toMatchObject([{ verdict: 'unconfirmed', in_doubt: true, attempt: null }])
-    })
-
     test('only the call that holds the claim extends the lease', async () => {
       const { client } = setup()
       let extensions = 0
@@ -532,139 +394,6 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('the ledger in Pos
       failing = false
       expect(await awardOne(client, award(1), { ledger })).toBe('awarded')
     })
-
-    test('retryRejected does not resend an id that was awarded with another amount', async () => {
-      const { client, service, sent } = setup()
-      const ledger = newRun()
-      service.fail({ on: 'rewardWallet', kind: 'status', status: 400 })
-      expect(await awardOne(client, award(1), { ledger, confirm: () => ({ xp: 9 }) })).toBe('rejected')
-      expect((await rowsOf(ledger))[0].error).toContain('"code":"other_amount"')
-      expect(await awardOne(client, award(1), { ledger, retryRejected: true })).toBe('rejected')
-      const report = await rewardWallets(client, [award(1)], { ledger, retryRejected: true })
-      expect(report.problems).toMatchObject([{ code: 'other_amount', reason: expect.stringContaining('9 XP') }])
-      expect(sent()).toBe(1)
-    })
-
-    test('refuses an invalid row', async () => {
-      const { client } = setup()
-      await expect(awardOne(client, award(1, { xp: Number.NaN }), { ledger: newRun() })).rejects.toThrow(/xp: expected/)
-    })
-  })
-
-  describe('a call whose lease has expired', () => {
-    /** Two workers make one award. The lease of the first has expired. @param order - the order of their requests */
-    async function race(order: 'late first' | 'late last', kind?: 'applied_then_reset') {
-      const { client, service } = setup()
-      const run = randomUUID()
-      const late = holdCalls(client)
-      // The long lease time means that this worker never extends its lease.
-      const frozen = postgresLedger(pool, { run, table, leaseMs: 2_000_000 })
-      const first = awardOne(late, award(1), { ledger: frozen }).catch((error: unknown) => error)
-      await expect.poll(() => late.waiting).toHaveLength(1)
-      await pool.query(`UPDATE ${table} SET lease_until = clock_timestamp() - interval '1 s' WHERE run = $1`, [run])
-
-      const ledger = newRun(30_000, run)
-      const successor = holdCalls(client)
-      const second = awardOne(successor, award(1), { ledger }).catch((error: unknown) => error)
-      await expect.poll(() => successor.waiting).toHaveLength(1)
-      if (kind) service.fail({ on: 'rewardWallet', kind })
-      const [one, other] = order === 'late first' ? [late, successor] : [successor, late]
-      const [firstEnd, secondEnd] = order === 'late first' ? [first, second] : [second, first]
-      one.waiting[0]?.()
-      const early = await firstEnd
-      other.waiting[0]?.()
-      const last = await secondEnd
-      return {
-        service,
-        ledger,
-        late: order === 'late first' ? early : last,
-        successor: order === 'late first' ? last : early,
-      }
-    }
-
-    test('can still record that it was awarded', async () => {
-      const { late, successor, service, ledger } = await race('late first')
-      expect([late, successor]).toEqual(['awarded', 'awarded'])
-      expect(service.state.awards).toHaveLength(1)
-      expect(await rowsOf(ledger)).toMatchObject([{ verdict: 'awarded', attempt: null }])
-    })
-
-    test('changes nothing if it is refused after its successor was awarded', async () => {
-      const { late, successor, service, ledger } = await race('late last')
-      expect([late, successor]).toEqual(['awarded', 'awarded'])
-      expect(service.state.awards).toHaveLength(1)
-      expect(await rowsOf(ledger)).toMatchObject([{ verdict: 'awarded', error: null }])
-    })
-
-    test('with an unknown outcome makes its refused successor unconfirmed', async () => {
-      const { late, successor, service } = await race('late first', 'applied_then_reset')
-      expect(late).toMatchObject({ reason: 'busy' })
-      expect(successor).toBe('unconfirmed')
-      expect(service.state.awards).toHaveLength(1)
-    })
-
-    test('cannot record a refusal while its successor holds the claim', async () => {
-      const { client, service } = setup()
-      const run = randomUUID()
-      const late = holdCalls(client)
-      const first = awardOne(late, award(1), { ledger: postgresLedger(pool, { run, table, leaseMs: 2_000_000 }) })
-      await expect.poll(() => late.waiting).toHaveLength(1)
-      await pool.query(`UPDATE ${table} SET lease_until = clock_timestamp() - interval '1 s' WHERE run = $1`, [run])
-      const ledger = newRun(30_000, run)
-      const successor = holdCalls(client)
-      const second = awardOne(successor, award(1), { ledger })
-      await expect.poll(() => successor.waiting).toHaveLength(1)
-      service.fail({ on: 'rewardWallet', kind: 'status', status: 400 })
-      late.waiting[0]?.()
-      expect((await unsettled(first)).reason).toBe('busy')
-      expect(await rowsOf(ledger)).toMatchObject([{ verdict: null, attempt: expect.any(String) }])
-      successor.waiting[0]?.()
-      expect(await second).toBe('awarded')
-    })
-  })
-
-  test('many workers make each award once', async () => {
-    const { client, service } = setup({ maxRetries: 0 })
-    for (const kind of ['applied_then_reset', 'reset', 'garbage', 'applied_then_reset'] as const) {
-      service.fail({ on: 'rewardWallet', kind, times: 5 })
-    }
-    const run = randomUUID()
-    const workers = [pool, sql, pool, sql].map((database) =>
-      postgresLedger(database as Pool, { run, table, leaseMs: 500 }),
-    )
-    const rows = awards(15)
-    const work = async (ledger: SharedLedger) => {
-      for (const row of rows) {
-        for (let tries = 0; ; tries++) {
-          const end = await awardOne(client, row, { ledger }).catch((error: unknown) => error)
-          if (typeof end === 'string') break
-          if (!(end instanceof AwardUnsettledError) || tries > 5_000) throw end
-          await new Promise((resolve) => setTimeout(resolve, 5))
-        }
-      }
-    }
-    await Promise.all([...workers, ...workers].map(work))
-    expect(service.state.awards.map(({ id }) => id).sort()).toEqual(rows.map(({ id }) => id).sort())
-    const found = await rowsOf({ run } as SharedLedger)
-    expect(found).toHaveLength(15)
-    for (const { verdict, attempt } of found) {
-      expect(['awarded', 'alreadyAwarded', 'unconfirmed']).toContain(verdict)
-      expect(attempt).toBeNull()
-    }
-  })
-
-  test('an aborted run releases its claims', async () => {
-    const { client } = setup()
-    const ledger = newRun()
-    const controller = new AbortController()
-    const slow = holdCalls(client)
-    const run = rewardWallets(slow, awards(100), { ledger, concurrency: 4, signal: controller.signal })
-    await expect.poll(() => slow.waiting).toHaveLength(4)
-    controller.abort()
-    for (const resume of slow.waiting) resume()
-    const { report } = await stopErrorOf(run)
-    expect(report.counts).toEqual(counts({ awarded: 4 }))
-    expect(await rowsOf(ledger)).toHaveLength(4)
   })
 })
 

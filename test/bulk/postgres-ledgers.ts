@@ -5,8 +5,14 @@ import { Pool } from 'pg'
 import { afterAll, beforeAll } from 'vitest'
 import type { Database } from '../databases/database.ts'
 import { postgres } from '../databases/postgres.ts'
-import type { RecordedAward } from './expect-agreement.ts'
 import type { RunTask } from './run-program.ts'
+
+/** An award in a ledger. */
+export interface RecordedAward {
+  readonly id: string
+  readonly xp: number
+  readonly verdict: string
+}
 
 /** A ledger in a shared database, with its own run name. */
 export interface PostgresLedgerUnderTest {

@@ -3,7 +3,6 @@ import { setImmediate as turn } from 'node:timers/promises'
 import {
   BadRequestError,
   type CallOptions,
-  CampaignClient,
   type CommonClientOptions,
   ConfigurationError,
   type FetchLike,
@@ -16,10 +15,8 @@ import {
   type UserProgress,
 } from 'campaign-client'
 import { type ProgressReading, type ReadingProgress, readProgress } from 'campaign-client/bulk'
-import { nodeTransport } from 'campaign-client/node'
 import { createCampaignService } from 'campaign-client/testing'
 import { describe, expect, test, vi } from 'vitest'
-import { freePort } from '../support/server-process.ts'
 import { skipPauses } from '../support/skip-pauses.ts'
 import { setup as setupAwards } from './fixtures.ts'
 
@@ -190,46 +187,6 @@ describe('readProgress', () => {
       { signal: expect.any(AbortSignal) },
     )
   })
-
-  test('pauses after each 429 for the time of Retry-After or with a backoff, and reads the same user again', async () => {
-    const elapsedMs = skipPauses()
-    const calls: [string, number][] = []
-    const waits = [undefined, 5_000, undefined, undefined]
-    const client = {
-      async getUserProgress(request: GetUserProgressRequest) {
-        calls.push([request.account, elapsedMs()])
-        if (calls.length <= waits.length) {
-          throw new RateLimitError('wait', { ...init, retryAfterMs: waits[calls.length - 1] })
-        }
-        return progressOf(request)
-      },
-    }
-    const readings = await collect(readProgress(client, users(2), { concurrency: 1 }))
-    expect(readings).toHaveLength(2)
-    expect(calls).toEqual([
-      ['user-0', 0],
-      ['user-0', 250],
-      ['user-0', 5_250],
-      ['user-0', 6_250],
-      ['user-0', 8_250],
-      ['user-1', 8_250],
-    ])
-  })
-
-  test('pauses after three calls without a response, and reads those users at the end', async () => {
-    const elapsedMs = skipPauses()
-    const calls: number[] = []
-    const client = {
-      async getUserProgress(request: GetUserProgressRequest) {
-        calls.push(elapsedMs())
-        if (calls.length <= 4) throw lost()
-        return progressOf(request)
-      },
-    }
-    const readings = await collect(readProgress(client, users(6), { concurrency: 1 }))
-    expect(calls).toEqual([0, 0, 0, 250, 750, 750, 750, 750, 750, 750])
-    expect(readings.map(({ user }) => user.number)).toEqual([4, 5, 0, 1, 2, 3])
-  })
 })
 
 describe('the iteration ends with the error', () => {
@@ -255,17 +212,6 @@ describe('the iteration ends with the error', () => {
     expect(during.length).toBeGreaterThan(2)
     for (const { sinceMs, givesUpMs } of during) expect(sinceMs + givesUpMs).toBeCloseTo(expectedMs, -1)
     expect(waits.at(-1)).toBeNull()
-  })
-
-  test('of a service that stays unreachable, after three pauses', async () => {
-    skipPauses()
-    const transport = nodeTransport()
-    const baseUrl = `http://127.0.0.1:${await freePort()}/api/v1`
-    const client = new CampaignClient({ baseUrl, accessToken: 'a-token', transport, maxRetries: 0 })
-    const { found, error } = await collectUntilError(readProgress(client, users(50)))
-    transport.close()
-    expect(error).toMatchObject({ code: 'network', systemCode: 'ECONNREFUSED' })
-    expect(found).toEqual([])
   })
 
   test('of a 401, after the results of the calls in flight', async () => {
@@ -304,16 +250,6 @@ describe('the iteration ends with the error', () => {
     const { found, error } = await collectUntilError(readProgress(client, users(5)))
     expect(error).toMatchObject({ code: 'access_token' })
     expect(found).toEqual([])
-  })
-
-  test('of a 429 that stays, when its patience ends', async () => {
-    skipPauses()
-    let calls = 0
-    const limited = new RateLimitError('wait', init)
-    const client = { getUserProgress: () => Promise.reject(++calls > 0 && limited) }
-    const { error } = await collectUntilError(readProgress(client, users(5), { concurrency: 1 }))
-    expect(error).toBe(limited)
-    expect(calls).toBe(11)
   })
 
   test('of the list, after the results of the calls in flight', async () => {

@@ -2,7 +2,6 @@
  * Runs awards in a child process that tests can kill. Its argument is a {@link RunTask} as JSON. It prints a line of JSON for
  * each {@link RunStep}.
  */
-import { readFileSync } from 'node:fs'
 import { CampaignClient } from 'campaign-client'
 import { type AwardReport, AwardRunStoppedError, fileLedger, rewardWallets } from 'campaign-client/bulk'
 import { postgresLedger } from 'campaign-client/bulk/postgres'
@@ -18,8 +17,6 @@ export interface RunTask {
   readonly timeoutMs: number
   /** The default is `fetch`. */
   readonly transport?: 'fetch' | 'nodeTransport'
-  /** A file with the access token, which is read again after a 401. */
-  readonly tokenFile?: string
   /** After this number of calls, the process waits for a line on its standard input. */
   readonly haltAfter?: number
 }
@@ -48,7 +45,7 @@ const ledger =
 const transport = task.transport === 'nodeTransport' ? nodeTransport() : undefined
 const client = new CampaignClient({
   baseUrl: task.baseUrl,
-  accessToken: () => (task.tokenFile === undefined ? 'a-token' : readFileSync(task.tokenFile, 'utf8')),
+  accessToken: 'a-token',
   maxRetries: 1,
   ...(transport && { transport }),
   timeoutMs: task.timeoutMs,

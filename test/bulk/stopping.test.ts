@@ -2,13 +2,10 @@ import { getEventListeners } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'
 import {
   AccessDeniedError,
-  BadRequestError,
   CampaignClient,
   ConfigurationError,
   NetworkError,
-  RateLimitError,
   ServiceError,
-  TimeoutError,
   UnauthorizedError,
 } from 'campaign-client'
 import { type AwardProgress, type AwardReport, type AwardRow, fileLedger, rewardWallets } from 'campaign-client/bulk'
@@ -27,10 +24,6 @@ import {
   stopErrorOf,
   verdictsOf,
 } from './fixtures.ts'
-
-/** Returns a 429. @param retryAfterMs - the time of its Retry-After header */
-const rateLimited = (retryAfterMs?: number): RateLimitError =>
-  new RateLimitError('wait', { status: 429, headers: {}, outcome: 'not_applied', retryAfterMs })
 
 function withThrowingGetters(error: Error, ...names: readonly string[]): Error {
   const get = (): never => {
@@ -134,84 +127,6 @@ describe('failures that end a run', () => {
     expect(await entriesOf(path)).toHaveLength(indeterminateCount)
   })
 
-  test('after a pause, one call is the probe; any response to the probe starts the other calls', async () => {
-    const { client } = setup()
-    let calls = 0
-    let open = 0
-    let resolveThreeCalls: () => void = () => undefined
-    const threeCalls = new Promise<void>((resolve) => {
-      resolveThreeCalls = resolve
-    })
-    const duringProbe: number[] = []
-    let maxOpenAfterProbe = 0
-    const flaky = {
-      async rewardWallet(row: AwardRow) {
-        const call = ++calls
-        open++
-        try {
-          if (call === 3) resolveThreeCalls()
-          if (call <= 3) {
-            await threeCalls
-            throw new NetworkError('lost', { operation: 'rewardWallet', outcome: 'not_applied' })
-          }
-          if (call === 4) {
-            for (let turns = 0; turns < 20; turns++) duringProbe.push(await turn(open))
-            throw new BadRequestError('no', { status: 400, headers: {}, outcome: 'not_applied' })
-          }
-          maxOpenAfterProbe = Math.max(maxOpenAfterProbe, open)
-          await client.rewardWallet(row)
-        } finally {
-          open--
-        }
-      },
-    }
-    const report = await rewardWallets(flaky, awards(30), { ledger: fileLedger(newPath()), concurrency: 3 })
-    expect(report).toMatchObject({ counts: counts({ awarded: 29, rejected: 1 }), complete: true })
-    expect(duringProbe).toEqual(Array(20).fill(1))
-    expect(maxOpenAfterProbe).toBe(3)
-  })
-
-  test('a response resets the count of unreachable calls', async () => {
-    const { client } = setup()
-    let calls = 0
-    const flaky = {
-      async rewardWallet(row: AwardRow) {
-        if (++calls % 3 !== 0) throw new NetworkError('lost', { operation: 'rewardWallet', outcome: 'not_applied' })
-        await client.rewardWallet(row)
-      },
-    }
-    const waits: AwardProgress['waiting'][] = []
-    const onProgress = ({ waiting }: AwardProgress) => void waits.push(waiting)
-    const ledger = fileLedger(newPath())
-    const report = await rewardWallets(flaky, awards(20), { ledger, concurrency: 1, onProgress })
-    expect(report).toMatchObject({ counts: counts({ awarded: 20 }), complete: true })
-    expect(new Set(waits)).toEqual(new Set([null]))
-  })
-
-  test("calls that time out in the client's queue are sent again", async () => {
-    const { client, service } = setup()
-    skipPauses()
-    let open = 0
-    const busy = {
-      async rewardWallet(row: AwardRow) {
-        if (open >= 2) {
-          throw new TimeoutError('late', {
-            operation: 'rewardWallet',
-            outcome: 'not_applied',
-            scope: 'total',
-            timeoutMs: 5,
-          })
-        }
-        open++
-        await turn()
-        await client.rewardWallet(row).finally(() => open--)
-      },
-    }
-    const report = await rewardWallets(busy, awards(60), { ledger: fileLedger(newPath()), concurrency: 40 })
-    expect(report).toMatchObject({ counts: counts({ awarded: 60 }), complete: true, problems: [] })
-    expect(service.state.awards).toHaveLength(60)
-  })
-
   test('an abort: its reason is the cause, and calls in flight are completed', async () => {
     const { client, service } = setup()
     const path = newPath()
@@ -257,18 +172,6 @@ describe('failures that end a run', () => {
     const { signal } = new AbortController()
     await rewardWallets(setup().client, awards(2), { ledger: fileLedger(newPath()), signal })
     expect(getEventListeners(signal, 'abort')).toEqual([])
-  })
-
-  test('an abort during a pause', async () => {
-    const { client, service } = setup()
-    const controller = new AbortController()
-    service.fail({ on: 'rewardWallet', kind: 'status', status: 429, headers: { 'retry-after': '60' }, times: Infinity })
-    const run = rewardWallets(client, awards(5), {
-      ledger: fileLedger(newPath()),
-      signal: controller.signal,
-      onProgress: ({ waiting }) => (waiting?.nextAttemptMs ?? 0) > 50_000 && controller.abort(),
-    })
-    expect((await stopErrorOf(run)).report.counts).toEqual(counts({}))
   })
 
   test('an abort waits ten seconds for a confirm that never resolves', async () => {
@@ -359,28 +262,6 @@ describe('failures that end a run', () => {
     expect(stop.report).toMatchObject({ counts: counts({ alreadyAwarded: 1, rejected: 19 }), fromLedger: 0 })
     const again = await stopErrorOf(rewardWallets(client, rows(1, 400), { ledger, concurrency: 1 }))
     expect(again.report).toMatchObject({ counts: counts({ alreadyAwarded: 1, rejected: 20 }), fromLedger: 1 })
-  })
-
-  test('of several failures at once, the first one is the cause', async () => {
-    const failures = [new Error('first'), new Error('second')]
-    const slow = holdCalls({ rewardWallet: async () => Promise.reject(failures.shift()) })
-    const { waiting } = slow
-    const run = rewardWallets(slow, awards(2), { ledger: fileLedger(newPath()), concurrency: 2 })
-    await expect.poll(() => waiting).toHaveLength(2)
-    for (const resume of waiting) resume()
-    expect((await stopErrorOf(run)).cause).toMatchObject({ message: 'first' })
-    expect(failures).toEqual([])
-  })
-
-  test('refusals of retried awards do not end a run if the ledger has a success', async () => {
-    const { client, service } = setup()
-    const ledger = fileLedger(newPath())
-    await rewardWallets(client, awards(1), { ledger })
-    service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 0 })
-    service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 80 })
-    const rows = awards(41)
-    await rewardWallets(client, [award(1_000), ...rows], { ledger, concurrency: 1 })
-    expect((await rewardWallets(client, rows, { ledger, retryRejected: true })).counts.rejected).toBe(40)
   })
 
   test('100 consecutive awards with an unknown outcome', async () => {
@@ -490,61 +371,12 @@ describe('failures that do not end a run', () => {
     expect(report.halted).toMatchObject([{ pid: 'demo', rows: 10 }])
   })
 
-  test('a row is sent again after each 429, which is never a verdict', async () => {
-    skipPauses()
-    const { client, service } = setup()
-    const path = newPath()
-    service.fail({ on: 'rewardWallet', kind: 'status', status: 429, times: 8 })
-    const report = await rewardWallets(client, awards(10), { ledger: fileLedger(path), concurrency: 3 })
-    expect(report).toMatchObject({ counts: counts({ awarded: 10 }), complete: true, problems: [] })
-    expect(service.state.awards).toHaveLength(10)
-    const verdicts = (await entriesOf(path)).map(({ verdict }) => verdict)
-    expect(verdicts).toEqual(Array(10).fill('awarded'))
-  })
-
   test('a refusal after a lost response and a 429 makes the award unconfirmed', async () => {
     const { client, service } = setup({ maxRetries: 1 })
     service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
     service.fail({ on: 'rewardWallet', kind: 'status', status: 429, headers: { 'retry-after': '0' } })
     const report = await rewardWallets(client, awards(1), { ledger: fileLedger(newPath()), confirm: false })
     expect(report.counts).toEqual(counts({ unconfirmed: 1 }))
-  })
-
-  test('the run pauses after a 429 for the time of Retry-After, or with a backoff', async () => {
-    const elapsedMs = skipPauses()
-    const retryAfter = [undefined, undefined, 5_000, undefined]
-    const calls: number[] = []
-    const busy = {
-      async rewardWallet() {
-        calls.push(elapsedMs())
-        if (calls.length <= retryAfter.length) throw rateLimited(retryAfter[calls.length - 1])
-      },
-    }
-    const report = await rewardWallets(busy, awards(1), { ledger: fileLedger(newPath()) })
-    expect(report).toMatchObject({ counts: counts({ awarded: 1 }), complete: true })
-    expect(calls).toEqual([0, 250, 750, 5_750, 7_750])
-  })
-
-  test('several 429s at once are one pause, which lasts for the longest Retry-After', async () => {
-    const elapsedMs = skipPauses()
-    const AT_ONCE = 40
-    const calls: number[] = []
-    let resolveAllSent: () => void = () => undefined
-    const allSent = new Promise<void>((resolve) => {
-      resolveAllSent = resolve
-    })
-    const busy = {
-      async rewardWallet() {
-        const call = calls.push(elapsedMs())
-        if (call > AT_ONCE) return
-        if (call === AT_ONCE) resolveAllSent()
-        await allSent
-        throw rateLimited(call === 5 ? 3_000 : 1_000)
-      },
-    }
-    const report = await rewardWallets(busy, awards(60), { ledger: fileLedger(newPath()), concurrency: AT_ONCE })
-    expect(report).toMatchObject({ counts: counts({ awarded: 60 }), complete: true })
-    expect(calls.slice(AT_ONCE)).toEqual(Array(60).fill(3_000))
   })
 
   test('a refusal after a 429 alone is a rejection', async () => {

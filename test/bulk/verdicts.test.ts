@@ -29,53 +29,6 @@ describe('the verdict of one award', () => {
     expect(await verdictsOf(path)).toEqual({ 'award-0': 'awarded', 'award-1': 'awarded', 'award-2': 'awarded' })
   })
 
-  test('a lost response is indeterminate, and unconfirmed after the next run', async () => {
-    const { client, service, sent } = setup()
-    const ledger = fileLedger(newPath())
-    service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
-    const first = await rewardWallets(client, awards(1), { ledger })
-    expect(first).toMatchObject({ counts: counts({ indeterminate: 1 }), complete: false })
-    expect(first.problems).toMatchObject([{ index: 0, id: 'award-0', verdict: 'indeterminate' }])
-
-    const second = await rewardWallets(client, awards(1), { ledger })
-    expect(second).toMatchObject({ counts: counts({ unconfirmed: 1 }), complete: true })
-    expect(sent()).toBe(2)
-    const third = await rewardWallets(client, awards(1), { ledger })
-    expect(third).toMatchObject({ counts: counts({ unconfirmed: 1 }), complete: true, fromLedger: 1 })
-    expect(sent()).toBe(2)
-  })
-
-  test('a lost response before a retry of the client is unconfirmed', async () => {
-    const { client, service } = setup({ maxRetries: 1 })
-    service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
-    const report = await rewardWallets(client, awards(1), { ledger: fileLedger(newPath()) })
-    expect(report.counts).toEqual(counts({ unconfirmed: 1 }))
-    expect(service.state.awards).toHaveLength(1)
-  })
-
-  test('an award that was not applied is made by the next run', async () => {
-    const { client, service } = setup()
-    const ledger = fileLedger(newPath())
-    service.fail({ on: 'rewardWallet', kind: 'reset' })
-    expect((await rewardWallets(client, awards(1), { ledger })).counts).toEqual(counts({ indeterminate: 1 }))
-    expect((await rewardWallets(client, awards(1), { ledger })).counts).toEqual(counts({ awarded: 1 }))
-  })
-
-  test.each(['hang', 'garbage', 'truncate', 'misshapen'] as const)('%s is indeterminate', async (kind) => {
-    const { client, service } = setup(kind === 'hang' ? { timeoutMs: 100 } : {})
-    service.fail({ on: 'rewardWallet', kind })
-    // A truncated 200 without data is a success.
-    const { counts: found } = await rewardWallets(client, awards(1), { ledger: fileLedger(newPath()) })
-    expect(found.awarded + found.indeterminate).toBe(1)
-    if (kind !== 'truncate') expect(found.indeterminate).toBe(1)
-  })
-
-  test.each([500, 503, 408])('%i is indeterminate', async (status) => {
-    const { client, service } = setup()
-    service.fail({ on: 'rewardWallet', kind: 'status', status })
-    expect((await rewardWallets(client, awards(1), { ledger: fileLedger(newPath()) })).counts.indeterminate).toBe(1)
-  })
-
   test.each([400, 409, 422])(
     '%i without an earlier attempt is rejected with its reason, and the award is not sent again',
     async (status) => {
@@ -109,13 +62,6 @@ describe('the verdict of one award', () => {
     const report = await rewardWallets(client, awards(2), { ledger, retryRejected: true })
     expect(report).toMatchObject({ counts: counts({ awarded: 2 }), fromLedger: 1 })
     expect(service.state.awards).toHaveLength(2)
-  })
-
-  test('an id that was used without this ledger is rejected', async () => {
-    const { client, service } = setup()
-    await client.rewardWallet(award(0))
-    expect((await rewardWallets(client, awards(1), { ledger: fileLedger(newPath()) })).counts.rejected).toBe(1)
-    expect(service.state.awards).toHaveLength(1)
   })
 })
 
@@ -232,19 +178,6 @@ describe('evidence', () => {
     expect(sent()).toBe(before)
   })
 
-  test('after confirm has returned false, a refused retry is rejected, not unconfirmed', async () => {
-    const { client, path, rows } = await withLostResponses()
-    await rewardWallets(client, rows, { ledger: fileLedger(path), confirm: () => false })
-    const report = await rewardWallets(client, rows, { ledger: fileLedger(path), retryRejected: true })
-    expect(report.counts).toEqual(counts({ rejected: 1 }))
-  })
-
-  test('confirm overrides isUsedId', async () => {
-    const { client, ledger, rows } = await withLostResponses()
-    const report = await rewardWallets(client, rows, { ledger, isUsedId: () => false, confirm: () => true })
-    expect(report.counts.alreadyAwarded).toBe(1)
-  })
-
   test('a later run confirms an unconfirmed award without sending it', async () => {
     const { client, sent, ledger, rows } = await withLostResponses(awards(2))
     await rewardWallets(client, rows, { ledger })
@@ -255,17 +188,6 @@ describe('evidence', () => {
     expect(report.problems).toMatchObject([{ code: 'not_confirmed' }])
     expect(sent()).toBe(before)
     expect((await rewardWallets(client, rows, { ledger })).counts).toEqual(counts({ alreadyAwarded: 1, rejected: 1 }))
-  })
-
-  test('an award that confirm does not find stays unconfirmed', async () => {
-    const { client, ledger, rows, path, sent } = await withLostResponses()
-    await rewardWallets(client, rows, { ledger })
-    const before = sent()
-    const report = await rewardWallets(client, rows, { ledger, confirm: () => undefined })
-    expect(report.counts).toEqual(counts({ unconfirmed: 1 }))
-    expect(sent()).toBe(before)
-    // The reason of the refusal is kept.
-    expect(await entriesOf(path)).toMatchObject([{ verdict: 'unconfirmed', error: { code: 'bad_request' } }])
   })
 
   test('a confirm that throws leaves the award unconfirmed, and its error is not recorded', async () => {
@@ -332,21 +254,6 @@ describe('evidence', () => {
     const isUsedId = (async () => true) as never
     expect((await rewardWallets(client, rows, { ledger, isUsedId })).counts.alreadyAwarded).toBe(1)
   })
-
-  test('a refusal after a lost request makes the award unconfirmed, and confirm makes it rejected', async () => {
-    const { client, ledger, rows, service } = await (async () => {
-      const { client, service } = setup()
-      // The first request is lost. The second is refused, although the id is not used.
-      service.fail({ on: 'rewardWallet', kind: 'reset' })
-      const ledger = fileLedger(newPath())
-      await rewardWallets(client, awards(1), { ledger })
-      service.fail({ on: 'rewardWallet', kind: 'status', status: 400 })
-      return { client, service, ledger, rows: awards(1) }
-    })()
-    expect((await rewardWallets(client, rows, { ledger })).counts).toEqual(counts({ unconfirmed: 1 }))
-    const isThere = ({ id }: AwardRow) => service.state.awards.some((given) => given.id === id)
-    expect((await rewardWallets(client, rows, { ledger, confirm: isThere })).counts).toEqual(counts({ rejected: 1 }))
-  })
 })
 
 describe('ids and XP', () => {
@@ -375,16 +282,6 @@ describe('ids and XP', () => {
     expect((await rewardWallets(client, rows, { ledger })).counts.awarded).toBe(ids.length)
     expect((await rewardWallets(client, rows, { ledger })).fromLedger).toBe(ids.length)
     expect(service.state.awards.map(({ id }) => id).sort()).toEqual([...ids].sort())
-  })
-
-  test('the ledger keeps unusual XP exactly', async () => {
-    const { client, service } = setup()
-    const amounts = [0.1, 1e21, 5e-324, Number.MAX_SAFE_INTEGER]
-    const rows = amounts.map((xp, number) => award(number, { xp }))
-    const ledger = fileLedger(newPath())
-    await rewardWallets(client, rows, { ledger })
-    expect((await rewardWallets(client, rows, { ledger })).fromLedger).toBe(amounts.length)
-    expect(service.state.awards.map(({ xp }) => xp).sort()).toEqual(amounts.sort())
   })
 
   test.each([

@@ -14,9 +14,7 @@ import {
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { CampaignClient } from 'campaign-client'
-import { createManualClock } from 'campaign-client/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { entriesOf } from '../../bulk/fixtures.ts'
 import { jsonOf, scratchFolder } from '../command.ts'
 import { listOf, type Setting, setUp, wallet } from './set-up.ts'
 
@@ -29,6 +27,7 @@ test('awards each row of a list once, even in a second run', async () => {
   const first = await award(['party.csv', ...SEND])
   expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining('3 rows awarded  6 XP') })
   expect(first.stderr).toContain('3 rows, 3 wallets, 6 XP')
+  expect(first.stderr).not.toContain('next:')
   const requests = service.requests.length
   const second = await award(['party.csv', ...SEND])
   expect(second.code).toBe(0)
@@ -121,16 +120,6 @@ test('the plan counts a wallet of two campaigns once, and uses the singular for 
   expect(one.stdout).toMatch(/^1 row awarded {2}1 XP, \d+ s\n$/)
 })
 
-test('the total of three rows with 0.1 XP is 0.3 XP', async () => {
-  const { file, award } = await setUp()
-  file('tenths.csv', ['address,xp,id', ...[1, 2, 3].map((at) => `${wallet(at)},0.1,${at}`)].join('\n'))
-  const dry = await award(['tenths.csv', ...DEMO, '--dry-run', '--json'])
-  expect(jsonOf(dry)).toMatchObject({ plan: { xp: 0.3, toSend: { xp: 0.3 } } })
-  const ended = await award(['tenths.csv', ...SEND])
-  expect(ended.stdout).toContain('3 rows awarded  0.3 XP')
-  expect(ended.stderr).not.toMatch(/0\.3\d/)
-})
-
 describe('read-only', () => {
   test.each([
     [['--read-only'], {}],
@@ -177,21 +166,6 @@ test('CAMPAIGN_ALLOWED_CAMPAIGNS refuses another campaign, in a flag or in a row
   }
   expect(service.requests).toEqual([])
   expect(await award(['party.csv', ...SEND], { env })).toMatchObject({ code: 0 })
-})
-
-test('reads campaigns and ids from the list', async () => {
-  const { file, award, service } = await setUp({
-    campaigns: [
-      { id: 'one', name: 'One' },
-      { id: 'two', name: 'Two' },
-    ],
-  })
-  file('list.csv', `ID,Pid,XP,Address,note\na-1,one,5,${wallet(1)},=1+1\na-2,two,6,${wallet(1)},\n`)
-  expect(await award(['list.csv', '--yes', '--concurrency', '1'])).toMatchObject({ code: 0 })
-  expect(service.state.awards).toMatchObject([
-    { id: 'a-1', pid: 'one', xp: 5 },
-    { id: 'a-2', pid: 'two', xp: 6 },
-  ])
 })
 
 test('all mistakes are reported at once, by line and column, before anything is sent', async () => {
@@ -250,16 +224,6 @@ test('the plan warns of addresses with a wrong checksum', async () => {
 })
 
 describe('limits', () => {
-  test('--max-xp refuses a list with a larger amount', async () => {
-    const { file, award, service } = await setUp()
-    file('party.csv', listOf(3))
-    const { code, stderr } = await award(['party.csv', ...SEND, '--max-xp', '2'])
-    expect(code).toBe(2)
-    expect(stderr).toContain('line 4, column xp: 3 is more than --max-xp 2')
-    expect(service.requests).toEqual([])
-    expect((await award(['party.csv', ...SEND, '--max-xp', '3'])).code).toBe(0)
-  })
-
   test('--max-total-xp adds decimals exactly, and counts a duplicate row once', async () => {
     const { file, award } = await setUp()
     file('tenths.csv', ['address,xp,id', ...[1, 2, 3, 3].map((at) => `${wallet(at)},0.1,${at}`)].join('\n'))
@@ -676,39 +640,9 @@ describe('the summary of a run', () => {
     expect(stdout).toMatch(/^\d rows not sent, because the run stopped: .*401/m)
     expect(stderr).toMatch(/^next: set a valid token .*, then run: npx campaign-client award /m)
   })
-
-  test('does not name files of the documentation', async () => {
-    const { file, award, service } = await setUp()
-    file('party.csv', listOf(1))
-    service.fail({ on: 'rewardWallet', kind: 'status', status: 401, times: 9 })
-    const { code, stdout, stderr } = await award(['party.csv', ...SEND])
-    expect(code).toBe(3)
-    expect(stdout + stderr).not.toMatch(/docs\/|\.md/)
-  })
-
-  test('has no next step when all rows are awarded', async () => {
-    const { file, award } = await setUp()
-    file('party.csv', listOf(1))
-    expect((await award(['party.csv', ...SEND])).stderr).not.toContain('next:')
-    expect((await award(['party.csv', ...SEND])).stderr).not.toContain('next:')
-  })
 })
 
 describe('when the service fails or refuses,', () => {
-  test('a refused token stops the run with exit code 3, and a run with a valid token continues', async () => {
-    const { file, award, made, service } = await setUp()
-    file('party.csv', listOf(30))
-    const refusal = service.fail({ on: 'rewardWallet', kind: 'status', status: 401, times: Infinity })
-    const stale = await award(['party.csv', ...SEND])
-    expect(stale.code).toBe(3)
-    expect(stale.stderr).toContain('CAMPAIGN_ACCESS_TOKEN')
-    expect(stale.stderr).toMatch(/^next: .*, then run: npx campaign-client award party.csv --pid demo --yes$/m)
-    expect(service.requests.filter(({ operation }) => operation === 'rewardWallet').length).toBeLessThan(20)
-    refusal.cancel()
-    expect((await award(['party.csv', ...SEND])).code).toBe(0)
-    expect(made()).toHaveLength(30)
-  })
-
   test('the reason why a run stopped has the whole message of the service', async () => {
     const { file, award, service } = await setUp()
     file('party.csv', listOf(2))
@@ -730,21 +664,6 @@ describe('when the service fails or refuses,', () => {
     const words = execFileSync('sh', ['-c', `printf '%s\\n' ${line}`], { cwd: folder, env, encoding: 'utf8' })
     expect(words.trimEnd().split('\n')).toEqual(args)
     expect(made()).toEqual([])
-  })
-
-  test('--retry-rejected sends rejected awards again', async () => {
-    const { file, award, made, service } = await setUp()
-    file('party.csv', listOf(3))
-    service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 3 })
-    expect(await award(['party.csv', ...SEND])).toMatchObject({
-      code: 1,
-      stdout: expect.stringContaining('3 rows rejected by the service'),
-    })
-    const again = await award(['party.csv', ...SEND])
-    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('--retry-rejected') })
-    expect(made()).toEqual([])
-    expect(await award(['party.csv', ...SEND, '--retry-rejected'])).toMatchObject({ code: 0 })
-    expect(made()).toHaveLength(3)
   })
 
   test('a token file is read again after a 401, and the run continues', async () => {
@@ -788,15 +707,6 @@ describe('when the service fails or refuses,', () => {
     expect(new Set(service.state.awards.map(({ id }) => id)).size).toBe(service.state.awards.length)
   })
 
-  test('waits after a 429, which never becomes a verdict', async () => {
-    const { file, award, made, service } = await setUp()
-    file('party.csv', listOf(40))
-    service.fail({ on: 'rewardWallet', kind: 'status', status: 429, times: 3, headers: { 'retry-after': '0' } })
-    const ended = await award(['party.csv', ...SEND, '--json'])
-    expect(jsonOf(ended)).toMatchObject({ counts: { awarded: 40, rejected: 0, indeterminate: 0 }, exitCode: 0 })
-    expect(made()).toHaveLength(40)
-  })
-
   test('ends with 4 at a 429 that asks to wait for longer than the run would', async () => {
     const { file, award, service } = await setUp()
     file('party.csv', listOf(3))
@@ -805,15 +715,6 @@ describe('when the service fails or refuses,', () => {
     expect(jsonOf(ended)).toMatchObject({ counts: { awarded: 0, rejected: 0 }, exitCode: 4 })
     expect(ended.stdout).toContain('the service asks to wait for 60 minutes')
     expect(ended.stderr).toContain('next: wait, then try again')
-  })
-
-  test('looks in the progress of the wallet for an award whose response was lost', async () => {
-    const { file, award, made, service } = await setUp()
-    file('party.csv', listOf(5))
-    service.fail({ on: 'rewardWallet', kind: 'applied_then_reset', times: 1 })
-    const ended = await award(['party.csv', ...SEND, '--json'])
-    expect(jsonOf(ended)).toMatchObject({ counts: { awarded: 4, alreadyAwarded: 1, unconfirmed: 0 }, exitCode: 0 })
-    expect(made()).toHaveLength(5)
   })
 
   /** Writes a profile of `check` for the service. Returns the flags that use it. */
@@ -869,15 +770,6 @@ describe('when the service fails or refuses,', () => {
     expect(known.stdout).not.toContain('assumed')
   })
 
-  test('causes exit code 5 if an unknown outcome cannot be looked up in progress', async () => {
-    const { file, award, service } = await setUp()
-    file('party.csv', listOf(1))
-    service.fail({ on: 'rewardWallet', kind: 'applied_then_reset', times: 1 })
-    service.fail({ on: 'getUserProgress', kind: 'status', status: 400, times: 9 })
-    const ended = await award(['party.csv', ...SEND])
-    expect(ended).toMatchObject({ code: 5, stdout: expect.stringContaining('1 row possibly awarded') })
-  })
-
   test('escapes control characters in messages of the service', async () => {
     const { file, award, service } = await setUp()
     file('party.csv', listOf(1))
@@ -889,15 +781,6 @@ describe('when the service fails or refuses,', () => {
 })
 
 describe('the ledger', () => {
-  test('refuses a run with another name', async () => {
-    const { file, award } = await setUp()
-    file('party.csv', listOf(1))
-    await award(['party.csv', ...SEND, '--run', 'test'])
-    const other = await award(['party.csv', ...SEND, '--again'])
-    // The run is refused, even if no award is left to send.
-    expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('it belongs to the run "test"') })
-  })
-
   test('a path that is not a ledger is refused', async () => {
     const { file, award, folder, service } = await setUp()
     file('party.csv', listOf(1))
@@ -909,21 +792,5 @@ describe('the ledger', () => {
       expect(ended.stderr).not.toContain('should not have happened')
     }
     expect(service.requests).toEqual([])
-  })
-
-  test('allows one run at a time', async () => {
-    const clock = createManualClock()
-    const { file, award, start, service, folder } = await setUp({ clock })
-    file('party.csv', listOf(20))
-    const slowness = service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 1_000, times: Infinity })
-    const first = start(['party.csv', ...SEND])
-    await expect.poll(() => service.requests.some(({ operation }) => operation === 'rewardWallet')).toBe(true)
-    const second = await award(['party.csv', ...SEND])
-    expect(second.code).toBe(2)
-    expect(second.stderr).toContain('party.csv.ledger')
-    slowness.cancel()
-    await clock.advance(1_000)
-    expect((await first.ended).code).toBe(0)
-    expect(await entriesOf(join(folder, 'party.csv.ledger'))).toHaveLength(20)
   })
 })

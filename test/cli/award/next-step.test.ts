@@ -22,47 +22,23 @@ function follow({ stderr }: Ended, { award }: Setting, ...more: string[]): Promi
 }
 
 describe('after the cause is mended, the command of the `next:` line awards every row once:', () => {
-  test('a service that goes away after the plan', async () => {
+  const refused = { on: 'rewardWallet', kind: 'status', status: 403, times: 9 } as const
+  const failed = { on: 'rewardWallet', kind: 'status', status: 500, times: 999 } as const
+  const lost = { on: 'rewardWallet', kind: 'applied_then_reset', times: 1 } as const
+  const unreadable = { on: 'getUserProgress', kind: 'status', status: 400, times: 99 } as const
+
+  test.each([
+    ['a service that goes away after the plan', 5, [{ on: 'rewardWallet', kind: 'reset', times: Infinity }]],
+    ['a refused campaign', 3, [refused]],
+    ['outcomes that no attempt could find out', 5, [failed]],
+    ['a lost response, while the progress cannot be read', 5, [lost, unreadable]],
+  ] as const)('%s', async (_, code, causes) => {
     const setting = await setUp()
     setting.file('party.csv', listOf(3))
-    const outage = setting.service.fail({ on: 'rewardWallet', kind: 'reset', times: Infinity })
+    const faults = causes.map((cause) => setting.service.fail(cause))
     const wrong = await setting.award([...SEND, '--patience', '0s'])
-    expect(wrong.code).toBe(5)
-    outage.cancel()
-    expect(await follow(wrong, setting)).toMatchObject({ code: 0 })
-    expect(setting.made()).toHaveLength(3)
-  })
-
-  test('a refused campaign', async () => {
-    const setting = await setUp()
-    setting.file('party.csv', listOf(3))
-    const refusal = setting.service.fail({ on: 'rewardWallet', kind: 'status', status: 403, times: 9 })
-    const wrong = await setting.award(SEND)
-    expect(wrong.code).toBe(3)
-    refusal.cancel()
-    expect(await follow(wrong, setting)).toMatchObject({ code: 0 })
-    expect(setting.made()).toHaveLength(3)
-  })
-
-  test('outcomes that no attempt could find out', async () => {
-    const setting = await setUp()
-    setting.file('party.csv', listOf(3))
-    const failure = setting.service.fail({ on: 'rewardWallet', kind: 'status', status: 500, times: 999 })
-    const wrong = await setting.award(SEND)
-    expect(wrong.code).toBe(5)
-    failure.cancel()
-    expect(await follow(wrong, setting)).toMatchObject({ code: 0 })
-    expect(setting.made()).toHaveLength(3)
-  })
-
-  test('a lost response, while the progress cannot be read', async () => {
-    const setting = await setUp()
-    setting.file('party.csv', listOf(3))
-    setting.service.fail({ on: 'rewardWallet', kind: 'applied_then_reset', times: 1 })
-    const failure = setting.service.fail({ on: 'getUserProgress', kind: 'status', status: 400, times: 99 })
-    const wrong = await setting.award(SEND)
-    expect(wrong.code).toBe(5)
-    failure.cancel()
+    expect(wrong.code).toBe(code)
+    for (const fault of faults) fault.cancel()
     expect(await follow(wrong, setting)).toMatchObject({ code: 0 })
     expect(setting.made()).toHaveLength(3)
   })

@@ -3,51 +3,13 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { entriesOf } from '../../bulk/fixtures.ts'
-import { randomFor } from '../../bulk/random.ts'
 import { FULL_SIZE } from '../../support/full-size.ts'
 import { jsonOf } from '../command.ts'
 import { listOf, setUp } from './set-up.ts'
 
-const ROWS = FULL_SIZE ? 5_000 : 400
-const KILLS = FULL_SIZE ? 20 : 4
 const LONG_LIST = FULL_SIZE ? 1_000_000 : 100_000
 const MAX_MB = FULL_SIZE ? 1_500 : 300
 const AWARD_ARGS = ['party.csv', '--pid', 'demo', '--yes']
-
-test('makes each award once if runs are killed at random points, and reports all awards', {
-  timeout: 300_000,
-}, async () => {
-  const random = randomFor('award, kills')
-  const { file, folder, startProcess, award, service, made } = await setUp()
-  file('party.csv', listOf(ROWS))
-  service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 2, times: 100_000 })
-  let killed = 0
-  for (let kill = 0; kill < KILLS; kill++) {
-    const running = await startProcess(AWARD_ARGS)
-    const awardsBeforeKill = made().length + 1 + random.below(Math.floor((ROWS / KILLS) * 0.8))
-    let hasEnded = false
-    void running.ended.then(() => {
-      hasEnded = true
-    })
-    while (!hasEnded && made().length < awardsBeforeKill) await wait(1)
-    await wait(random.below(6))
-    running.child.kill('SIGKILL')
-    if ((await running.ended).signal === 'SIGKILL') killed++
-  }
-  expect(killed).toBe(KILLS)
-  for (const fault of service.pendingFaults()) fault.cancel()
-
-  const last = await award([...AWARD_ARGS, '--json'])
-  expect(jsonOf(last)).toMatchObject({ rows: ROWS, complete: true, exitCode: 0 })
-  const { counts, xp } = jsonOf(last) as unknown as { counts: Record<string, number>; xp: Record<string, number> }
-  expect((counts.awarded ?? 0) + (counts.alreadyAwarded ?? 0)).toBe(ROWS)
-  const total = (ROWS * (ROWS + 1)) / 2
-  expect((xp.awarded ?? 0) + (xp.alreadyAwarded ?? 0)).toBe(total)
-  expect(made()).toHaveLength(ROWS)
-  expect(new Set(made()).size).toBe(ROWS)
-  expect(await entriesOf(join(folder, 'party.csv.ledger'))).toHaveLength(ROWS)
-})
 
 test.each(['SIGINT', 'SIGTERM'] as const)(
   '%s during the comparison with other ledgers removes their copies',
