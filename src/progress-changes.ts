@@ -1,6 +1,6 @@
 import { type TaskEntry, type UserProgress, userProgress } from './endpoints/get-user-progress.ts'
 import { InvalidRequestError } from './errors/client-errors.ts'
-import { accepts, validate } from './schemas/validate.ts'
+import { validate } from './schemas/validate.ts'
 import { capped, describeIssues, type Issues } from './shared/issue.ts'
 
 /** A task, quest or challenge that is completed in the later reading but not in the earlier reading. */
@@ -125,7 +125,6 @@ export function progressChanges(before: UserProgress | null | undefined, after: 
 }
 
 function read(name: 'before' | 'after', reading: unknown): UserProgress {
-  if (accepts<UserProgress>(userProgress, reading)) return reading
   const checked = validate<UserProgress>(userProgress, reading, [name])
   if (!checked.ok) throw invalidReading(checked)
   return checked.value

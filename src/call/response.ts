@@ -12,7 +12,7 @@ import {
   UnauthorizedError,
   UnexpectedResponseError,
 } from '../errors/client-errors.ts'
-import { accepts, validate } from '../schemas/validate.ts'
+import { validate } from '../schemas/validate.ts'
 import { describeIssues, type Issues } from '../shared/issue.ts'
 import { tryParseJson } from '../shared/text.ts'
 import { isRecord } from '../shared/type-checks.ts'
@@ -83,7 +83,6 @@ function readData(
 ): { readonly data: unknown } | Failure {
   if (schema === undefined) return { data: undefined }
   if (schema === 'any') return { data }
-  if (accepts(schema, data)) return { data }
   const validated = validate(schema, data, ['data'])
   if (validated.ok) return { data: validated.value }
   if (context.report === undefined) return unexpectedResponse(response, context, validated)
