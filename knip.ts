@@ -13,7 +13,7 @@ export default {
     'test/simulation/mutation-run.ts',
     'test/durability/receiver-program.ts',
     'test/runtimes/suite/{index,process}.ts',
-    'test/webhook/stores/{crash-child,sqlite-storm}.ts',
+    'test/webhook/stores/crash-child.ts',
     'examples/*.ts',
   ],
   project: [

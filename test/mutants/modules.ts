@@ -19,7 +19,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   node: { mutate: ['src/transports/node/!(unsupported-runtime).ts'], tests: ['test/node/!(response).test.ts'] },
   progress: { mutate: ['src/progress-changes.ts'], tests: ['test/progress/*.test.ts'] },
   verify: { mutate: ['src/webhook/{event,signature,crypto.*}.ts'], tests: ['test/webhook/{verify,event}/*.test.ts'] },
-  receiver: { mutate: ['src/webhook/receiver/*.ts'], tests: ['test/webhook/receiver/!(simulation).test.ts'] },
+  receiver: { mutate: ['src/webhook/receiver/*.ts'], tests: ['test/webhook/receiver/*.test.ts'] },
   adapters: {
     mutate: ['src/webhook/receiver/adapters/*.ts'],
     tests: [
@@ -30,7 +30,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   /** Needs PostgreSQL and Redis: `.ci/services npm run test:mutants -- stores`. */
   stores: {
     mutate: ['src/webhook/stores/**/*.ts', 'src/postgres/*.ts'],
-    tests: ['test/webhook/stores/!(*crash|failover|stalled)?(.integration).test.ts'],
+    tests: ['test/webhook/stores/!(*crash|failover|faults)?(.integration).test.ts'],
   },
   bulk: {
     mutate: ['src/bulk/!(award-one).ts'],

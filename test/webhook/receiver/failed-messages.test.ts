@@ -13,10 +13,10 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { activity, deliveryOf, SECRET } from '../signed-message.ts'
 import { deferred, failedMessages, observedReceiver, recordingStore } from './observed-receiver.ts'
 
-function openDatabase(schema = sqliteSchema()): DatabaseSync {
+function openDatabase(): DatabaseSync {
   const database = new DatabaseSync(':memory:')
   onTestFinished(() => database.close())
-  database.exec(schema)
+  database.exec(sqliteSchema())
   return database
 }
 
@@ -39,6 +39,24 @@ const bug = (): never => {
 
 const statusOf = async (receiver: WebhookReceiver, message: unknown): Promise<number> =>
   (await receiver.fetch(deliveryOf(message))).status
+
+/** A receiver with the failed message `m-1`, and its replay, whose handler runs until its signal fires. */
+async function startReplay(signal?: AbortSignal) {
+  const running = deferred()
+  let isReplay = false
+  const observed = keepingReceiver({
+    handle(_event, context) {
+      if (!isReplay) bug()
+      running.resolve()
+      return new Promise((_, reject) => context.signal.addEventListener('abort', () => reject(context.signal.reason)))
+    },
+  })
+  await statusOf(observed.receiver, activity({ id: 'm-1' }))
+  isReplay = true
+  const replay = observed.receiver.replay(keyOf('m-1'), { signal })
+  await running.promise
+  return { ...observed, replay }
+}
 
 const keyOf = (id: string): string => JSON.stringify(['campaign', id])
 
@@ -289,19 +307,7 @@ describe('a replay', () => {
 
   test('that is aborted rejects with the reason, and its claim is released', async () => {
     const controller = new AbortController()
-    const running = deferred()
-    let isReplay = false
-    const { receiver, errors } = keepingReceiver({
-      handle(_event, { signal }) {
-        if (!isReplay) bug()
-        running.resolve()
-        return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
-      },
-    })
-    await statusOf(receiver, activity({ id: 'm-1' }))
-    isReplay = true
-    const replay = receiver.replay(keyOf('m-1'), { signal: controller.signal })
-    await running.promise
+    const { receiver, errors, replay } = await startReplay(controller.signal)
     controller.abort(reason)
     await expect(replay).rejects.toBe(reason)
     expect(await failedMessages(receiver)).toMatchObject([
@@ -388,19 +394,7 @@ describe('a replay', () => {
 
 describe('close()', () => {
   test('interrupts a replay, whose message stays; then failed() and forget() work, and replay() rejects', async () => {
-    const running = deferred()
-    let isReplay = false
-    const { receiver } = keepingReceiver({
-      handle(_event, { signal }) {
-        if (!isReplay) bug()
-        running.resolve()
-        return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
-      },
-    })
-    await statusOf(receiver, activity({ id: 'm-1' }))
-    isReplay = true
-    const replay = receiver.replay(keyOf('m-1'))
-    await running.promise
+    const { receiver, replay } = await startReplay()
     await receiver.close({ timeoutMs: 0 })
     expect(await replay).toBe('failed')
     expect(await failedMessages(receiver)).toMatchObject([{ id: 'm-1', reason: 'interrupted' }])
@@ -554,48 +548,6 @@ describe('keepFailed', () => {
     ])
     expect(await statusOf(receiver, message)).toBe(200)
     expect(handled).toHaveLength(2)
-  })
-})
-
-describe('a table of an earlier version', () => {
-  const OLDER = `CREATE TABLE campaign_deliveries (
-      purpose TEXT NOT NULL CHECK (purpose IN ('delivery', 'run_once')), key TEXT NOT NULL,
-      state TEXT NOT NULL CHECK (state IN ('claimed', 'done')), token TEXT, expires_at INTEGER NOT NULL,
-      PRIMARY KEY (purpose, key)
-    ) STRICT, WITHOUT ROWID`
-
-  test('goes on working without keepFailed', async () => {
-    const database = openDatabase(OLDER)
-    const store = sqliteStore(database)
-    let fails = true
-    const { receiver } = observedReceiver({
-      store,
-      async handle(_event, { key }) {
-        await store.runOnce(key, () => undefined)
-        if (fails) bug()
-      },
-    })
-    const message = activity()
-    expect(await statusOf(receiver, message)).toBe(500)
-    fails = false
-    expect(await statusOf(receiver, message)).toBe(200)
-    expect(await statusOf(receiver, message)).toBe(200)
-    database.exec('UPDATE campaign_deliveries SET expires_at = 0')
-    expect(await store.prune()).toBe(2)
-  })
-
-  test('with keepFailed causes 503 and an error with the statement to run, which mends it', async () => {
-    const { receiver, database, errors, handled } = keepingReceiver({}, openDatabase(OLDER))
-    expect(await statusOf(receiver, activity())).toBe(503)
-    expect(errors).toMatchObject([{ error: expect.any(ConfigurationError), context: { stage: 'claim' } }])
-    const [, statement = ''] = /Run: (.*;)/.exec(String(errors[0]?.error)) ?? []
-    await expect(failedMessages(receiver)).rejects.toThrow(ConfigurationError)
-    database.exec(statement)
-    expect(await statusOf(receiver, activity())).toBe(200)
-    expect(handled).toHaveLength(1)
-    expect(database.prepare('PRAGMA table_info(campaign_deliveries)').all()).toEqual(
-      openDatabase().prepare('PRAGMA table_info(campaign_deliveries)').all(),
-    )
   })
 })
 

@@ -1,14 +1,7 @@
-import {
-  DiscardEvent,
-  type LeaseErrorCode,
-  memoryStore,
-  type WebhookHandler,
-  type WebhookHandlerContext,
-  type WebhookReceiverOptions,
-} from 'campaign-client/webhook'
+import { DiscardEvent, memoryStore, type WebhookHandler, type WebhookHandlerContext } from 'campaign-client/webhook'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { activity, deliveryOf, signedHeaders } from '../signed-message.ts'
-import { deferred, never, type ObservedReceiver, observedReceiver } from './observed-receiver.ts'
+import { activity, deliveryOf } from '../signed-message.ts'
+import { deferred, never, observedReceiver } from './observed-receiver.ts'
 
 const MAX_RUN_MS = 5000
 
@@ -22,82 +15,6 @@ afterEach(() => {
 /** Resolves when the signal fires, as a handler that stops between two steps. */
 const fired = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => signal.addEventListener('abort', () => resolve()))
-
-interface Interruption {
-  reason: LeaseErrorCode
-  options: Partial<WebhookReceiverOptions>
-  /** Delivers the message, and makes the signal fire. */
-  deliver(observed: ObservedReceiver, message: { id: string }): Promise<number>
-}
-
-async function statusOver(observed: ObservedReceiver, message: unknown, delayMs: number): Promise<number> {
-  const response = observed.receiver.fetch(deliveryOf(message))
-  await vi.advanceTimersByTimeAsync(delayMs)
-  return (await response).status
-}
-
-const INTERRUPTIONS: Record<string, Interruption> = {
-  'close()': {
-    reason: 'receiver_closed',
-    options: {},
-    async deliver({ receiver }, message) {
-      const response = receiver.fetch(deliveryOf(message))
-      await vi.advanceTimersByTimeAsync(0)
-      void receiver.close({ timeoutMs: 0 })
-      await vi.advanceTimersByTimeAsync(0)
-      return (await response).status
-    },
-  },
-  maxRunMs: {
-    reason: 'run_time_exceeded',
-    options: { maxRunMs: MAX_RUN_MS },
-    deliver: (observed, message) => statusOver(observed, message, MAX_RUN_MS),
-  },
-  'the loss of the lease': {
-    reason: 'lease_lost',
-    options: { leaseMs: 6000 },
-    deliver: (observed, message) => statusOver(observed, message, 6000),
-  },
-  'the end of a Lambda invocation': {
-    reason: 'run_time_exceeded',
-    options: {},
-    async deliver({ receiver }, message) {
-      const body = JSON.stringify(message)
-      const event = { httpMethod: 'POST', headers: signedHeaders(body), body }
-      const response = receiver.lambda(event, { getRemainingTimeInMillis: () => 3000 })
-      await vi.advanceTimersByTimeAsync(2200)
-      return (await response).statusCode
-    },
-  },
-}
-
-describe.each(Object.entries(INTERRUPTIONS))('a signal that fires because of %s', (name, interruption) => {
-  test('makes a handler that returns interrupted: 503, the claim is released, and the next attempt is handled', async () => {
-    const inner = memoryStore()
-    const store = name === 'the loss of the lease' ? { ...inner, extend: () => never } : inner
-    const outcomes: string[] = []
-    const signals: AbortSignal[] = []
-    const observed = observedReceiver({
-      ...interruption.options,
-      store,
-      onHandled: ({ outcome }) => outcomes.push(outcome),
-      async handle(_event, { signal }) {
-        signals.push(signal)
-        await fired(signal)
-        if (signal.aborted) return
-        expect.unreachable('the signal had not fired')
-      },
-    })
-    const message = activity()
-    expect(await interruption.deliver(observed, message)).toBe(503)
-    expect(signals[0]?.reason).toMatchObject({ code: interruption.reason })
-    expect(outcomes).toEqual(['interrupted'])
-
-    const next = observedReceiver({ store: inner })
-    const response = await next.receiver.fetch(deliveryOf(message))
-    expect(await response.json()).toEqual({ ok: true, result: 'handled' })
-  })
-})
 
 /** Delivers a message whose handler returns only after maxRunMs. Returns its outcome, and that of the next attempt. */
 async function outcomesOf(read: (context: WebhookHandlerContext) => unknown): Promise<string[]> {

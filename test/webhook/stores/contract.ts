@@ -274,43 +274,6 @@ export function storeContract(open: () => DeliveryStore): void {
     expect((await store.claim(key, LONG)).state).toBe('done')
     await claimed(store, freshKey(), 0.001)
   })
-
-  test('for any sequence of calls with three tokens, the store behaves like the model', async () => {
-    const step = fc.record({
-      call: fc.constantFrom('claim' as const, 'extend' as const, 'complete' as const, 'release' as const),
-      holder: fc.nat(2),
-    })
-    const store = open()
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 15 }), async (steps) => {
-        const key = freshKey()
-        const tokens = ['none-0', 'none-1', 'none-2']
-        let record: { state: 'absent' } | { state: 'claimed' | 'done'; holder: number } = { state: 'absent' }
-        for (const { call, holder } of steps) {
-          const token = tokens[holder] as string
-          const owns = record.state !== 'absent' && record.holder === holder
-          if (call === 'claim') {
-            const result = await store.claim(key, LONG)
-            expect(result.state).toBe({ absent: 'claimed', claimed: 'busy', done: 'done' }[record.state])
-            if (result.state === 'claimed') {
-              tokens[holder] = result.token
-              record = { state: 'claimed', holder }
-            }
-          } else if (call === 'extend') {
-            expect(await store.extend(key, token, LONG)).toBe(record.state === 'claimed' && owns)
-          } else if (call === 'complete') {
-            const recorded = record.state === 'absent' || owns
-            expect(await store.complete(key, token, LONG)).toBe(recorded)
-            if (recorded) record = { state: 'done', holder }
-          } else {
-            await store.release(key, token)
-            if (record.state === 'claimed' && owns) record = { state: 'absent' }
-          }
-        }
-      }),
-      { numRuns: 60 },
-    )
-  })
 }
 
 /** A store that keeps messages. */

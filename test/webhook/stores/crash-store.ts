@@ -4,7 +4,7 @@ import { postgresStore } from 'campaign-client/webhook/postgres'
 import { redisStore } from 'campaign-client/webhook/redis'
 import { sqliteStore } from 'campaign-client/webhook/sqlite'
 
-export type CrashClient = 'redis' | 'ioredis' | 'pg' | 'postgres' | 'sqlite'
+export type CrashClient = 'redis' | 'pg' | 'sqlite'
 
 /** One message, its store, and the step at which its process waits to be killed. */
 export interface CrashTask {
@@ -44,66 +44,35 @@ export async function openCrashStore({ client, url, namespace, endpoint }: Crash
     const redis = createClient({ url })
     await redis.connect()
     const count = (by: number) => redis.incrBy(`${namespace}applied:${endpoint}`, by)
-    return redisCrashStore(redisStore(redis, { prefix: namespace }), count, () => redis.destroy())
-  }
-  if (client === 'ioredis') {
-    const { Redis } = await import('ioredis')
-    const redis = new Redis(url)
-    const count = (by: number) => redis.incrby(`${namespace}applied:${endpoint}`, by)
-    return redisCrashStore(redisStore(redis, { prefix: namespace }), count, () => redis.disconnect())
-  }
-  if (client === 'sqlite') return sqliteCrashStore(url, endpoint)
-  const insert = `INSERT INTO ${namespace}.applied (key) VALUES ($1)`
-  const all = `SELECT key FROM ${namespace}.applied WHERE position($1 IN key) > 0`
-  const table = `${namespace}.deliveries`
-  if (client === 'pg') {
-    const { Pool } = await import('pg')
-    const pool = new Pool({ connectionString: url, max: 4 })
-    const store = postgresStore(pool, { table })
     return {
-      store,
-      apply: async (key, beforeCommit) => {
-        const { ran } = await store.runOnce(key, async (tx) => {
-          await tx.query(insert, [key])
-          await beforeCommit()
-        })
-        return ran
+      store: redisStore(redis, { prefix: namespace }),
+      apply: async (_key, beforeCommit) => {
+        await beforeCommit()
+        await count(1)
+        return true
       },
-      timesApplied: async () => (await pool.query(all, [endpoint])).rows.length,
-      close: () => pool.end(),
+      timesApplied: () => count(0),
+      close: async () => redis.destroy(),
     }
   }
-  const { default: connect } = await import('postgres')
-  const sql = connect(url, { max: 4, prepare: false })
-  const store = postgresStore(sql, { table })
+  if (client === 'sqlite') return sqliteCrashStore(url, endpoint)
+  const { Pool } = await import('pg')
+  const pool = new Pool({ connectionString: url, max: 4 })
+  const store = postgresStore(pool, { table: `${namespace}.deliveries` })
   return {
     store,
     apply: async (key, beforeCommit) => {
       const { ran } = await store.runOnce(key, async (tx) => {
-        await tx.unsafe(insert, [key])
+        await tx.query(`INSERT INTO ${namespace}.applied (key) VALUES ($1)`, [key])
         await beforeCommit()
       })
       return ran
     },
-    timesApplied: async () => (await sql.unsafe(all, [endpoint])).length,
-    close: () => sql.end(),
-  }
-}
-
-function redisCrashStore(
-  store: DeliveryStore,
-  count: (by: number) => Promise<number>,
-  disconnect: () => void,
-): CrashStore {
-  return {
-    store,
-    apply: async (_key, beforeCommit) => {
-      await beforeCommit()
-      await count(1)
-      return true
+    async timesApplied() {
+      const all = `SELECT key FROM ${namespace}.applied WHERE position($1 IN key) > 0`
+      return (await pool.query(all, [endpoint])).rows.length
     },
-    timesApplied: () => count(0),
-    close: async () => disconnect(),
+    close: () => pool.end(),
   }
 }
 

@@ -6,8 +6,8 @@ import { Redis } from 'ioredis'
 import { Pool, type PoolClient } from 'pg'
 import connect from 'postgres'
 import { createClient, createClientPool } from 'redis'
-import { afterAll, beforeAll, describe, expect, type TestContext, test, vi } from 'vitest'
-import type { Database } from '../../databases/database.ts'
+import { afterAll, beforeAll, describe, expect, onTestFinished, type TestContext, test, vi } from 'vitest'
+import type { Database, PrivateDatabase } from '../../databases/database.ts'
 import { postgres } from '../../databases/postgres.ts'
 import { redis } from '../../databases/redis.ts'
 import { skipsWithout } from '../../support/skips-without.ts'
@@ -325,3 +325,142 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))(
     })
   },
 )
+
+const prefix = `${randomUUID()}:`
+const CONNECTION_NAME = `faults-${randomUUID()}`
+const SOCKET_TIMEOUT_MS = 300
+
+/** The clients and settings that the guide recommends. They detect a connection that no longer responds. */
+const recommendedClients: Readonly<
+  Record<string, (url: string) => Promise<{ store: DeliveryStore; close(): unknown }>>
+> = {
+  async 'a pool of redis'(url) {
+    const client = createClientPool({ url, name: CONNECTION_NAME, disableOfflineQueue: true })
+    client.on('error', () => undefined)
+    await client.connect()
+    return { store: redisStore(client, { prefix }), close: () => client.destroy() }
+  },
+  async 'ioredis with a socketTimeout'(url) {
+    const client = new Redis(url, {
+      connectionName: CONNECTION_NAME,
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 1,
+      socketTimeout: SOCKET_TIMEOUT_MS,
+      lazyConnect: true,
+    })
+    client.on('error', () => undefined)
+    await client.connect()
+    return { store: redisStore(client, { prefix }), close: () => client.disconnect() }
+  },
+}
+
+describe.skipIf(skipsWithout(redis.name, redis.missingPrivate))('a Redis client with the recommended settings', () => {
+  let service: PrivateDatabase
+  let admin: Redis
+  beforeAll(async () => {
+    service = await redis.startPrivate()
+    admin = new Redis(service.url)
+  })
+  afterAll(async () => {
+    admin?.disconnect()
+    await service?.stop()
+  })
+
+  /** Returns the idle time of the last used connection, in whole seconds. */
+  async function idleSeconds(): Promise<number> {
+    const connections = String(await admin.client('LIST')).split('\n')
+    const own = connections.filter((line) => line.includes(` name=${CONNECTION_NAME} `))
+    return Math.min(...own.map((line) => Number(/ idle=(\d+) /.exec(line)?.[1])))
+  }
+
+  const cases = Object.entries(recommendedClients)
+
+  test.each(cases)('%s: no message fails after the connections were idle', async (_, open) => {
+    const { store, close } = await open(service.url)
+    onTestFinished(async () => void (await close()))
+    const { receiver, errors } = observedReceiver({ store })
+    for (let round = 0; round < 2; round++) {
+      expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(200)
+      await expect.poll(idleSeconds).toBeGreaterThan(SOCKET_TIMEOUT_MS / 1000)
+    }
+    for (let message = 0; message < 5; message++) {
+      expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(200)
+    }
+    expect(errors).toEqual([])
+  })
+
+  test.each(cases)('%s: when a connection stops responding, no lease and no later message is lost', async (_, open) => {
+    const proxy = await startStallingProxy(service.url)
+    const { store, close } = await open(proxy.url)
+    onTestFinished(async () => {
+      await close()
+      await proxy.close()
+    })
+    const extended = deferred()
+    const observedStore: DeliveryStore = {
+      ...store,
+      async extend(...args) {
+        const isExtended = await store.extend(...args)
+        extended.resolve()
+        return isExtended
+      },
+    }
+    const begun = deferred<AbortSignal>()
+    const { receiver, handled, errors, rejections } = observedReceiver({
+      store: observedStore,
+      leaseMs: 6_000,
+      async handle(_event, { signal }) {
+        begun.resolve(signal)
+        if (handled.length === 1) await extended.promise
+      },
+    })
+    const message = activity()
+    const first = receiver.fetch(deliveryOf(message))
+    const signal = await begun.promise
+    proxy.silence()
+    expect((await first).status).toBe(200)
+    expect(signal.aborted).toBe(false)
+    expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(200)
+    expect(await (await receiver.fetch(deliveryOf(message))).json()).toEqual({ ok: true, result: 'duplicate' })
+    expect(handled).toHaveLength(2)
+    expect(rejections).toEqual([])
+    // If `extend` used the silent connection, its timeout is reported. Over another connection, nothing is reported.
+    for (const { context } of errors) expect(context.stage).toBe('extend')
+  })
+})
+
+describe.skipIf(skipsWithout(redis.name, redis.missingPrivate))('a full Redis with noeviction', () => {
+  let service: PrivateDatabase
+  let admin: Redis
+  beforeAll(async () => {
+    service = await redis.startPrivate()
+    admin = new Redis(service.url)
+    await admin.config('SET', 'maxmemory-policy', 'noeviction')
+  })
+  afterAll(async () => {
+    admin?.disconnect()
+    await service?.stop()
+  })
+
+  test.each(Object.entries(recommendedClients))(
+    '%s: while Redis is full, the receiver responds with 503, and handles each message once afterwards',
+    async (_, open) => {
+      const { store, close } = await open(service.url)
+      onTestFinished(async () => void (await close()))
+      const { receiver, handled, errors } = observedReceiver({ store })
+      const messages = Array.from({ length: 5 }, () => activity())
+      const deliver = () => Promise.all(messages.map((message) => receiver.fetch(deliveryOf(message))))
+      await admin.config('SET', 'maxmemory', '1')
+      for (const { status } of await deliver()) expect(status).toBe(503)
+      expect(handled).toHaveLength(0)
+      for (const { error, context } of errors) {
+        expect(context.stage).toBe('claim')
+        expect(String(error)).toMatch(/OOM/)
+      }
+      await admin.config('SET', 'maxmemory', '0')
+      for (const { status } of await deliver()) expect(status).toBe(200)
+      for (const response of await deliver()) expect(await response.json()).toMatchObject({ result: 'duplicate' })
+      expect(handled).toHaveLength(messages.length)
+    },
+  )
+})
