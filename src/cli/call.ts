@@ -2,14 +2,11 @@ import { type Argument, argumentsOf } from '../endpoints/arguments.ts'
 import { endpoints, type OperationName } from '../endpoints/index.ts'
 import type { WriteOutcome } from '../errors/campaign-error.ts'
 import type { CallOptions } from '../options.ts'
-import type { Command, Context } from './command.ts'
-import { connect } from './connect.ts'
-import { isReadOnly, readOnlyFailure, requireAllowedCampaign } from './environment.ts'
-import { EXIT, type ExitCode } from './exit-codes.ts'
-import { CommandFailure, unknownOutcomeFailure, usageFailure } from './failure.ts'
+import { type Command, type Context, decimal, type Pair, queryOption, wholeNumberFlag } from './command.ts'
+import { connect, isReadOnly, readOnlyFailure, requireAllowedCampaign } from './connection.ts'
+import { CommandFailure, EXIT, type ExitCode, unknownOutcomeFailure, usageFailure } from './failure.ts'
 import { inputName, readJsonObject } from './files.ts'
-import { decimal, type Pair, queryOption, wholeNumberFlag } from './flags.ts'
-import { foreignJsonText } from './foreign-json.ts'
+import { foreignJsonText } from './output.ts'
 
 interface CallFlags extends Readonly<Record<string, unknown>> {
   readonly input?: string

@@ -1,8 +1,7 @@
 import { InvalidArgumentError } from 'commander'
 import { mustBeRegistrationPath } from '../endpoints/undocumented.ts'
-import type { Command, Context } from './command.ts'
+import { type Command, type Context, decimal, hostName, httpUrl, port, RepeatableOption } from './command.ts'
 import type { DevFlags } from './dev.ts'
-import { decimal, hostName, httpUrl, port, RepeatableOption } from './flags.ts'
 
 /** `campaign-client dev` */
 export function define(command: Command, context: Context): void {

@@ -1,7 +1,41 @@
-import { CampaignError } from '../errors/campaign-error.ts'
 import { describeAt, type Issue } from '../shared/issue.ts'
-import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts'
-import { proxyFor } from './proxy-url.ts'
+
+/** The exit codes of the command: part of its public contract. docs/command.md lists them. */
+export const EXIT = {
+  done: 0,
+  /** Something failed, or a result could not be written. */
+  incomplete: 1,
+  usage: 2,
+  refused: 3,
+  unreachable: 4,
+  unknownOutcome: 5,
+  /** EX_SOFTWARE of sysexits.h. */
+  internal: 70,
+  /** Ended by SIGINT, as a shell reports it. */
+  interrupted: 130,
+} as const
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
+
+/** The meaning of each exit code, for the help. */
+export const EXIT_CODES_HELP = `Exit codes:
+  ${EXIT.done}    done
+  ${EXIT.incomplete}    some rows were not awarded, a signature is wrong, check found a difference,
+       or your receiver refused a message
+  ${EXIT.usage}    wrong flags, files or environment, or declined: nothing was sent
+  ${EXIT.refused}    refused by the service
+  ${EXIT.unreachable}    the service or your receiver did not respond, the service has responded with 429 only,
+       or too few messages arrived
+  ${EXIT.unknownOutcome}    the outcome of a write is unknown: it may have been applied
+  ${EXIT.internal}   a bug in the command
+  ${EXIT.interrupted}  interrupted by Ctrl-C`
+
+/** Returns the exit code for an error code, if the outcome is known. */
+export function exitCodeOf(code: string): ExitCode {
+  if (code === 'configuration' || code === 'access_token' || code === 'invalid_request') return EXIT.usage
+  // A 429 is no refusal: the same command may succeed later.
+  return code === 'network' || code === 'timeout' || code === 'rate_limited' ? EXIT.unreachable : EXIT.refused
+}
 
 interface FailureDetails {
   /** How the user can solve the problem. */
@@ -58,35 +92,6 @@ export function listenFailure({ code, message }: NodeJS.ErrnoException, port: nu
     default:
       return usageFailure(`cannot listen on ${host}:${port}: ${code ?? message}`)
   }
-}
-
-/** Converts a thrown value to a failure of the command. @param baseUrl - if one is set */
-export function toFailure(error: unknown, baseUrl: string | undefined): CommandFailure {
-  if (error instanceof CommandFailure) return error
-  if (!(error instanceof CampaignError)) {
-    const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
-    return new CommandFailure(EXIT.internal, 'internal', `unexpected error: ${message}`, { advice: 'please report it' })
-  }
-  const { code, message, outcome, docsPath } = error
-  if (outcome === 'unknown') return unknownOutcomeFailure(code, message, docsPath)
-  return new CommandFailure(exitCodeOf(code), code, message, { advice: adviceOnError(error, baseUrl), docsPath })
-}
-
-/** Error codes of a failed TLS handshake, most often with a server that responds in plain text. */
-const HANDSHAKE_CODES = new Set(['EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG'])
-
-/** Advice on an error, if its outcome is known. For a service that did not respond, it depends on the connection. */
-export function adviceOnError(
-  { code, systemCode }: { readonly code: string; readonly systemCode?: string | undefined },
-  baseUrl: string | undefined,
-): string | undefined {
-  if (code !== 'network' && code !== 'timeout') return ADVICE[code]
-  if (systemCode !== undefined && HANDSHAKE_CODES.has(systemCode)) {
-    return 'TLS failed, probably because the server speaks http on this port: check the scheme and port of CAMPAIGN_BASE_URL'
-  }
-  const proxy = baseUrl !== undefined && URL.canParse(baseUrl) ? proxyFor(baseUrl) : undefined
-  if (proxy === undefined) return ADVICE.network
-  return `the connection goes through ${proxy.variable}: check it first. Then ${ADVICE.network}`
 }
 
 /** The failure for a single write with an unknown outcome. */

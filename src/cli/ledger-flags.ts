@@ -1,8 +1,7 @@
 import { InvalidArgumentError } from 'commander'
 import type { Verdict } from '../schemas/award-report.ts'
 import { VERDICTS } from '../shared/award.ts'
-import type { Command, Context } from './command.ts'
-import { RepeatableOption, text, walletAddress } from './flags.ts'
+import { type Command, type Context, RepeatableOption, text, walletAddress } from './command.ts'
 import type { LedgerFlags } from './ledger.ts'
 
 /** `campaign-client ledger` */

@@ -24,10 +24,8 @@ import { type ProgressFormat, readProgressFormat } from './award/ask-service.ts'
 import { formatCount, formatXp } from './award/format.ts'
 import { checkReportPaths, ledgerReport, writeReports } from './award/report.ts'
 import type { Context } from './command.ts'
-import { connect } from './connect.ts'
-import { tokenFilesOf } from './environment.ts'
-import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts'
-import { usageFailure } from './failure.ts'
+import { connect, tokenFilesOf } from './connection.ts'
+import { EXIT, type ExitCode, exitCodeOf, usageFailure } from './failure.ts'
 import { bold, dim, green, type Part, plainLine, red } from './output.ts'
 
 export interface LedgerFlags {

@@ -2,4 +2,4 @@
 export const LEDGER: unique symbol = Symbol.for('campaign-client.ledger') as never
 
 /** The `cause` of the error of a ledger that has changed since a plan was made. */
-export const LEDGER_CHANGED: unique symbol = Symbol.for('campaign-client.ledger-changed') as never
+export const LEDGER_CHANGED = Symbol('ledger changed')

@@ -1,6 +1,3 @@
-/** The key of the parts of an error's message, the same in every copy of the package in a process. */
-const PARTS: unique symbol = Symbol.for('campaign-client.message-parts') as never
-
 /** The parts of an error's message, for the command: it names its own flags and gives its own advice. */
 export interface MessageParts {
   /** What went wrong, without advice. */
@@ -16,9 +13,13 @@ export interface MessageParts {
   readonly isLedgerLost?: true
 }
 
+const partsByError = new WeakMap<Error, MessageParts>()
+
 /** Adds the parts to an error. Printing the error does not show them. */
-export const withParts = <E extends Error>(error: E, parts: MessageParts): E =>
-  Object.defineProperty(error, PARTS, { value: parts })
+export function withParts<E extends Error>(error: E, parts: MessageParts): E {
+  partsByError.set(error, parts)
+  return error
+}
 
 /** Returns the parts of an error's message; `{}` if it has none. */
-export const partsOf = (error: Error): MessageParts => Reflect.get(error, PARTS) ?? {}
+export const partsOf = (error: Error): MessageParts => partsByError.get(error) ?? {}

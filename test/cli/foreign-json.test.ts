@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { foreignJsonLine, foreignJsonText } from '../../src/cli/foreign-json.ts'
+import { foreignJsonLine, foreignJsonText } from '../../src/cli/output.ts'
 
 describe('foreignJsonLine and foreignJsonText', () => {
   test('print a JSON value unchanged, without control characters', () => {

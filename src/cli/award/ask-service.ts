@@ -6,7 +6,7 @@ import { ApiError } from '../../errors/client-errors.ts'
 import { WALLET_PLATFORM, walletKey } from '../../shared/award.ts'
 import { type Profile, readProfile, targetOf } from '../check/profile.ts'
 import type { Context } from '../command.ts'
-import { currentTokenOf, normalBaseUrlOf } from '../environment.ts'
+import { currentTokenOf, normalBaseUrlOf } from '../connection.ts'
 import type { AwardList } from './list.ts'
 
 /** A list, and what its ledger has. */

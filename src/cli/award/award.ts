@@ -6,19 +6,18 @@ import { type FileLedger, fileLedger } from '../../bulk/ledger/file-ledger.ts'
 import { type ClientTarget, clientInternals } from '../../shared/client-internals.ts'
 import { LEDGER } from '../../shared/ledger-key.ts'
 import type { Context } from '../command.ts'
-import { connect } from '../connect.ts'
 import {
   allowedCampaignsOf,
   baseUrlOf,
+  connect,
   hasConnection,
   isReadOnly,
   readOnlyFailure,
   refuseExpiredToken,
   requireAllowedCampaign,
   tokenFilesOf,
-} from '../environment.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
-import { CommandFailure, usageFailure } from '../failure.ts'
+} from '../connection.ts'
+import { CommandFailure, EXIT, type ExitCode, usageFailure } from '../failure.ts'
 import { inputName, outputFailure, readInput } from '../files.ts'
 import { plainLine } from '../output.ts'
 import { askService, readProgressFormat } from './ask-service.ts'

@@ -1,6 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander'
-import type { Command, Context } from '../command.ts'
-import { decimal, duration, RepeatableOption, text, wholeNumberFlag } from '../flags.ts'
+import { type Command, type Context, decimal, duration, RepeatableOption, text, wholeNumberFlag } from '../command.ts'
 import type { AwardFlags } from './award.ts'
 import { COLUMNS, type Column, type ColumnNames } from './cells.ts'
 

@@ -2,7 +2,7 @@ import { rewardId } from '../../bulk/reward-id.ts'
 import type { AwardRow } from '../../bulk/rows.ts'
 import { WALLET_ADDRESS } from '../../shared/award.ts'
 import { MAX_DIGITS } from '../../shared/decimals.ts'
-import { hasTooManyDigits } from '../flags.ts'
+import { hasTooManyDigits } from '../command.ts'
 import { type Column, type ColumnNames, hiddenCharacter, spreadsheetMistake, visibleText } from './cells.ts'
 import { type Columns, type CsvRecord, hasTooManyCells } from './read-csv.ts'
 

@@ -14,12 +14,10 @@ import { LEDGER, LEDGER_CHANGED } from '../../shared/ledger-key.ts'
 import { partsOf } from '../../shared/message-parts.ts'
 import { shellWord } from '../../shared/text.ts'
 import type { Context } from '../command.ts'
-import { baseUrlOf } from '../environment.ts'
-import { EXIT, type ExitCode, exitCodeOf } from '../exit-codes.ts'
-import { ADVICE, adviceOnError, CommandFailure, toFailure } from '../failure.ts'
+import { adviceOnError, baseUrlOf, toFailure } from '../connection.ts'
+import { ADVICE, CommandFailure, EXIT, type ExitCode, exitCodeOf } from '../failure.ts'
 import { isSystemError, systemReason } from '../files.ts'
-import { bold, dim, plainLine } from '../output.ts'
-import { confirm } from '../prompt.ts'
+import { bold, confirm, dim, plainLine } from '../output.ts'
 import type { Asked, ProgressFormat } from './ask-service.ts'
 import { formatCount, formatNames, formatNumber, formatXp } from './format.ts'
 import { listFailure } from './list.ts'
@@ -140,7 +138,7 @@ async function run({ client, ledger, format, flags, context }: Sending, plan: Pl
     const isInterrupted = signal.aborted && error.cause === signal.reason
     const stop = isInterrupted
       ? new CommandFailure(EXIT.interrupted, INTERRUPTED, `interrupted by ${interrupts.received}`)
-      : await stopFailure(error, baseUrlOf(env))
+      : stopFailure(error, baseUrlOf(env))
     return {
       report: error.report,
       plan,
@@ -181,10 +179,10 @@ const ledgerFailure = (cause: NodeJS.ErrnoException, exitCode: ExitCode = EXIT.u
 const RESTORE = 'restore the ledger from a backup, without the -wal file of the lost one'
 
 /** Converts the reason why a run stopped to a failure. */
-async function stopFailure(error: AwardRunStoppedError, baseUrl: string): Promise<CommandFailure> {
+function stopFailure(error: AwardRunStoppedError, baseUrl: string): CommandFailure {
   const { cause } = error
   if (isSystemError(cause)) return ledgerFailure(cause)
-  const failure = await toFailure(cause, baseUrl)
+  const failure = toFailure(cause, baseUrl)
   if (failure === cause || failure.exitCode === EXIT.internal) return failure
   const { code } = failure
   // Do not use `failure.exitCode`: it may mean an unknown outcome, and `exitCodeOfRun` takes outcomes from the report.

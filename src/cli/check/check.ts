@@ -1,28 +1,28 @@
 import { toJsonText } from '../../shared/text.ts'
 import { sleep } from '../../shared/timers.ts'
 import type { Context } from '../command.ts'
-import { connect } from '../connect.ts'
 import {
+  adviceOnError,
+  connect,
   currentTokenOf,
   isReadOnly,
   normalBaseUrlOf,
+  proxyAgentFor,
   readOnlyFailure,
   requireAllowedCampaign,
   tokenFilesOf,
-} from '../environment.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
+} from '../connection.ts'
 import {
   ADVICE,
-  adviceOnError,
   CommandFailure,
+  EXIT,
+  type ExitCode,
   UNKNOWN_OUTCOME_ADVICE,
   unknownOutcomeFailure,
   usageFailure,
 } from '../failure.ts'
 import { checkOutputFile, outputFailure, replaceFile } from '../files.ts'
-import { bold, dim, green, type Part, yellow } from '../output.ts'
-import { confirm } from '../prompt.ts'
-import { proxyAgentFor } from '../proxy.ts'
+import { bold, confirm, dim, green, type Part, yellow } from '../output.ts'
 import { MAX_REQUESTS } from './limits.ts'
 import { isReply, Probe } from './probe.ts'
 import {

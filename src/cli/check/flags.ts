@@ -1,5 +1,4 @@
-import type { Command, Context } from '../command.ts'
-import { text, walletAddress } from '../flags.ts'
+import { type Command, type Context, text, walletAddress } from '../command.ts'
 import type { CheckFlags } from './check.ts'
 import { MAX_REQUESTS } from './limits.ts'
 

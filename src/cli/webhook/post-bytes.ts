@@ -2,7 +2,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest, type RequestOptions } from 'node:https'
 import { USER_AGENT } from '../../shared/http.ts'
 import { adviceOnConnection, type ConnectionError } from '../../shared/receiver-advice.ts'
-import { proxyAgentFor } from '../proxy.ts'
+import { proxyAgentFor } from '../connection.ts'
 
 interface PostOptions {
   /** Time limit until the end of the response, in milliseconds. */

@@ -1,7 +1,13 @@
 import { readFileSync, statSync } from 'node:fs'
+import type { Agent } from 'node:https'
+import { getProxyForUrl } from 'proxy-from-env'
+import type { CampaignClient } from '../client.ts'
+import { CampaignError } from '../errors/campaign-error.ts'
+import { ConfigurationError } from '../errors/client-errors.ts'
+import type { ClientHooks } from '../options.ts'
+import { isLoopback } from '../shared/http.ts'
 import { expiryOf } from '../shared/jwt.ts'
-import { EXIT } from './exit-codes.ts'
-import { ADVICE, CommandFailure, usageFailure } from './failure.ts'
+import { ADVICE, CommandFailure, EXIT, exitCodeOf, issuesText, unknownOutcomeFailure, usageFailure } from './failure.ts'
 import { fileFailure, isSystemError } from './files.ts'
 
 /** The environment variables, for the help. */
@@ -126,4 +132,114 @@ export function allowedCampaignsOf({
 export function requireAllowedCampaign(env: NodeJS.ProcessEnv, pid: unknown, write: string): void {
   if (allowedCampaignsOf(env)?.includes(String(pid)) !== false) return
   throw usageFailure(`CAMPAIGN_ALLOWED_CAMPAIGNS does not allow ${write}: nothing was sent`)
+}
+
+/** The names that messages show instead of the client's options. */
+const SETTINGS = {
+  baseUrl: 'CAMPAIGN_BASE_URL',
+  accessToken: 'CAMPAIGN_ACCESS_TOKEN',
+  guard: 'CAMPAIGN_ALLOWED_CAMPAIGNS',
+  webhookRegistrationPath: '--registration-path',
+}
+
+/**
+ * Creates a client from the environment. CAMPAIGN_ALLOWED_CAMPAIGNS becomes the client's `guard`.
+ *
+ * @throws CommandFailure when a variable is wrong, or the token has expired
+ */
+export async function connect(
+  env: NodeJS.ProcessEnv,
+  { webhookRegistrationPath, hooks }: { webhookRegistrationPath?: string | undefined; hooks?: ClientHooks } = {},
+): Promise<CampaignClient> {
+  const baseUrl = baseUrlOf(env)
+  const accessToken = accessTokenOf(env)
+  const campaigns = allowedCampaignsOf(env)
+  // Reject a wrong value of CAMPAIGN_READ_ONLY, even for a read.
+  isReadOnly(env)
+  const agent = URL.canParse(baseUrl) ? await proxyAgentFor(baseUrl) : undefined
+  const guard = campaigns && { campaigns }
+  refuseExpiredToken(env)
+  // Imported only here, because these two load more modules than the rest of the command.
+  const { CampaignClient } = await import('../client.ts')
+  const { nodeTransport } = await import('../transports/node/index.ts')
+  const transport = nodeTransport(agent && { agent })
+  try {
+    return new CampaignClient({ baseUrl, accessToken, guard, transport, webhookRegistrationPath, hooks })
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error
+    throw usageFailure(issuesText(error.issues, SETTINGS))
+  }
+}
+
+/** Creates an agent for HTTPS_PROXY, if the URL has a proxy. Its errors name the variable. */
+export async function proxyAgentFor(url: string): Promise<Agent | undefined> {
+  const proxy = proxyFor(url)
+  if (proxy === undefined) return undefined
+  const { variable } = proxy
+  // Do not show the value: it may contain a password.
+  if (!URL.canParse(proxy.url) || !/^https?:$/.test(new URL(proxy.url).protocol)) {
+    throw usageFailure(`${variable} is not the URL of a proxy`, 'write it as http://HOST:PORT')
+  }
+  const { HttpsProxyAgent } = await import('https-proxy-agent')
+  const agent = new HttpsProxyAgent(proxy.url, { keepAlive: true })
+  const connect = agent.connect.bind(agent)
+  agent.connect = async (request, options) => {
+    let status: number | undefined
+    request.once('proxyConnect', ({ statusCode }: { statusCode: number }) => {
+      status = statusCode
+    })
+    const socket = await connect(request, options).catch((cause: NodeJS.ErrnoException) => {
+      throw new Error(`the proxy of ${variable} failed (${cause.code ?? cause.message})`, { cause })
+    })
+    if (status === 200) return socket
+    // Without this, the response of the proxy would be taken for the response to the request.
+    socket.destroy()
+    throw new Error(`the proxy of ${variable} refused the connection with HTTP ${status}`)
+  }
+  return agent
+}
+
+/** The variables of a proxy for https, in the order in which `getProxyForUrl` reads them. */
+const VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY']
+
+/**
+ * Returns the proxy of HTTPS_PROXY for a URL, and the variable that names it; `undefined` for http, loopback addresses and hosts
+ * in NO_PROXY.
+ */
+function proxyFor(url: string): { readonly url: string; readonly variable: string } | undefined {
+  const { protocol, hostname } = new URL(url)
+  if (protocol !== 'https:' || isLoopback(hostname) || getProxyForUrl(url) === '') return undefined
+  const variable = VARIABLES.find((name) => process.env[name]) ?? 'HTTPS_PROXY'
+  const value = process.env[variable] ?? ''
+  // As for curl, HOST:PORT is an http proxy. `getProxyForUrl` would add https.
+  return { url: value.includes('://') ? value : `http://${value}`, variable }
+}
+
+/** Converts a thrown value to a failure of the command. @param baseUrl - if one is set */
+export function toFailure(error: unknown, baseUrl: string | undefined): CommandFailure {
+  if (error instanceof CommandFailure) return error
+  if (!(error instanceof CampaignError)) {
+    const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    return new CommandFailure(EXIT.internal, 'internal', `unexpected error: ${message}`, { advice: 'please report it' })
+  }
+  const { code, message, outcome, docsPath } = error
+  if (outcome === 'unknown') return unknownOutcomeFailure(code, message, docsPath)
+  return new CommandFailure(exitCodeOf(code), code, message, { advice: adviceOnError(error, baseUrl), docsPath })
+}
+
+/** Error codes of a failed TLS handshake, most often with a server that responds in plain text. */
+const HANDSHAKE_CODES = new Set(['EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG'])
+
+/** Advice on an error, if its outcome is known. For a service that did not respond, it depends on the connection. */
+export function adviceOnError(
+  { code, systemCode }: { readonly code: string; readonly systemCode?: string | undefined },
+  baseUrl: string | undefined,
+): string | undefined {
+  if (code !== 'network' && code !== 'timeout') return ADVICE[code]
+  if (systemCode !== undefined && HANDSHAKE_CODES.has(systemCode)) {
+    return 'TLS failed, probably because the server speaks http on this port: check the scheme and port of CAMPAIGN_BASE_URL'
+  }
+  const proxy = baseUrl !== undefined && URL.canParse(baseUrl) ? proxyFor(baseUrl) : undefined
+  if (proxy === undefined) return ADVICE.network
+  return `the connection goes through ${proxy.variable}: check it first. Then ${ADVICE.network}`
 }
