@@ -173,25 +173,6 @@ describe('over a ledger in a file', () => {
   })
 })
 
-test('an unconfirmed award is sent again only if isUsedId is given', async () => {
-  const ledger = newLedger()
-  let calls = 0
-  let error: Error = new campaign.NetworkError('lost', { outcome: 'unknown' })
-  const failing = {
-    async rewardWallet() {
-      calls++
-      throw error
-    },
-  }
-  await expect(awardOne(failing, award(1), { ledger })).rejects.toThrow(AwardUnsettledError)
-  error = new campaign.BadRequestError('no', response(400))
-  expect(await awardOne(failing, award(1), { ledger })).toBe('unconfirmed')
-  expect(await awardOne(failing, award(1), { ledger })).toBe('unconfirmed')
-  expect(calls).toBe(2)
-  expect(await awardOne(failing, award(1), { ledger, isUsedId: () => true })).toBe('alreadyAwarded')
-  expect(calls).toBe(3)
-})
-
 test('a row that is invalid or that the guard forbids is refused before it is claimed', async () => {
   const { client } = setup({ guard: { maxXpPerAward: 1 } })
   const claim = vi.fn()

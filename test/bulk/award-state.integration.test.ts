@@ -15,8 +15,8 @@ import { LEDGER } from '../../src/shared/ledger-key.ts'
 import { postgres } from '../databases/postgres.ts'
 import { skipsWithout } from '../support/skips-without.ts'
 import { ENDS, RETRYABLE, STATES, shown } from './award-states.ts'
+import { awardTables } from './award-tables.ts'
 import { award } from './fixtures.ts'
-import { awardTables } from './postgres-ledgers.ts'
 
 const NEW_CLAIM = { rejected: false, unconfirmed: false }
 

@@ -1,26 +1,79 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { CampaignClient } from 'campaign-client'
-import { type AwardRow, awardOne, rewardWallets, type SharedLedger } from 'campaign-client/bulk'
+import {
+  type AwardLedger,
+  type AwardRow,
+  awardOne,
+  type Rebind,
+  rewardWallets,
+  type SharedLedger,
+} from 'campaign-client/bulk'
 import { postgresLedger } from 'campaign-client/bulk/postgres'
 import { describe, expect, test } from 'vitest'
 import { postgres } from '../databases/postgres.ts'
 import { skipsWithout } from '../support/skips-without.ts'
-import {
-  COMBINATIONS,
-  type Combination,
-  expectRun,
-  HERE,
-  isRefused,
-  label,
-  other,
-  ROWS,
-  refusedClient,
-  row,
-  type State,
-  THERE,
-} from './claims-and-targets.ts'
-import { setup } from './fixtures.ts'
-import { awardTables } from './postgres-ledgers.ts'
+import { awardTables } from './award-tables.ts'
+import { award, counts, setup } from './fixtures.ts'
+
+/** A target, as ledgers record it. */
+const targetOf = (name: string): string =>
+  JSON.stringify({ address: `https://${name}.example/api/v1/`, issuer: null, subject: null })
+const HERE = targetOf('here')
+const THERE = targetOf('there')
+const REBIND = { from: 'https://here.example/api/v1/' }
+
+interface Combination {
+  readonly recorded: string | null
+  /** `undefined` for an object that is not a `CampaignClient`. */
+  readonly current: string | undefined
+  readonly rebind: Rebind | undefined
+}
+
+const COMBINATIONS: readonly Combination[] = [null, HERE, THERE].flatMap((recorded) => [
+  { recorded, current: undefined, rebind: undefined },
+  { recorded, current: HERE, rebind: undefined },
+  { recorded, current: THERE, rebind: undefined },
+  { recorded, current: THERE, rebind: REBIND },
+])
+
+const isRefused = ({ recorded, current, rebind }: Combination): boolean =>
+  recorded !== null && current !== undefined && recorded !== current && !(rebind && recorded === HERE)
+
+const targetName = (target: string | null | undefined): string =>
+  target ? new URL(JSON.parse(target).address).hostname : 'no target'
+const label = ({ recorded, current, rebind }: Combination): string =>
+  `recorded ${targetName(recorded)}, client with ${targetName(current)}${rebind ? ' and rebind' : ''}`
+
+/** The states of a row before the run, and its verdict after the service has refused its id. */
+const ROWS = { new: 'rejected', expired: 'unconfirmed', inDoubt: 'unconfirmed', final: 'awarded' } as const
+type State = keyof typeof ROWS | 'live'
+
+/** Returns a client whose service refuses every award with 400, and the number of its requests. */
+function refusedClient(current: string | undefined) {
+  const { client, service, sent } = setup({ baseUrl: JSON.parse(current ?? HERE).address })
+  service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: Infinity })
+  const plain = { rewardWallet: (row: AwardRow) => client.rewardWallet(row) }
+  const used: Pick<CampaignClient, 'rewardWallet'> = current === undefined ? plain : client
+  return { client: used, sent }
+}
+
+const row = award(0)
+/** Binds the run to its target. */
+const other = award(9)
+
+async function expectRun(ledger: AwardLedger, combination: Combination, state: State): Promise<void> {
+  const { client, sent } = refusedClient(combination.current)
+  const run = rewardWallets(client, [row], { ledger })
+  if (isRefused(combination)) {
+    await expect(run).rejects.toMatchObject({ code: 'configuration', message: expect.stringContaining('rebind') })
+    expect(sent()).toBe(0)
+    return
+  }
+  // A run waits for a live claim until its lease expires.
+  const verdict = ROWS[state === 'live' ? 'expired' : state]
+  expect((await run).counts).toEqual(counts({ [verdict]: 1 }))
+  expect(sent()).toBe(state === 'final' ? 0 : 1)
+}
 
 describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('PostgreSQL', () => {
   const tables = awardTables()
@@ -88,13 +141,13 @@ describe.skipIf(skipsWithout('PostgreSQL', postgres.missing))('PostgreSQL', () =
       ...ledger,
       ...Object.fromEntries(
         Object.getOwnPropertySymbols(ledger).map((key) => {
-          const { open, check } = Reflect.get(ledger, key)
+          const { open } = Reflect.get(ledger, key)
           const openThenBind = async (target: unknown) => {
             const session = await open(target)
             await tables().pool.query('UPDATE campaign_awards_runs SET target = $2 WHERE run = $1', [ledger.run, THERE])
             return session
           }
-          return [key, { check, open: openThenBind, openForOne: openThenBind }]
+          return [key, { open: openThenBind, openForOne: openThenBind }]
         }),
       ),
     })

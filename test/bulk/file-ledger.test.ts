@@ -248,13 +248,6 @@ describe('a ledger is refused with its path and the reason', () => {
   test('if its folder is missing', () =>
     refused(join(temporaryFolder(), 'no', 'awards.ledger'), /its folder does not exist. Create the folder/))
 
-  test('if a part of its path is a file', async () => {
-    const path = newPath()
-    writeFileSync(path, '')
-    const run = rewardWallets(setup().client, awards(1), { ledger: fileLedger(join(path, 'awards.ledger')) })
-    await expect(run).rejects.toThrow('its folder does not exist')
-  })
-
   test.each([
     ['it is a directory', (path: string) => mkdirSync(path), /it is a directory. Name a file/],
     ['it is a named pipe', (path: string) => execFileSync('mkfifo', [path]), /it is not a regular file. Name a file/],
@@ -336,21 +329,6 @@ describe('a ledger is refused with its path and the reason', () => {
     expect(sent()).toBe(0)
     expect(openFiles(path)).toEqual([])
     expect(await entriesOf(path)).toHaveLength(12)
-  })
-
-  test('if others may read it, but only its owner could write it', async () => {
-    const path = newPath()
-    await mixedLedger(path)
-    chmodSync(path, 0o444)
-    chmodSync(dirname(path), 0o755)
-    if (process.geteuid?.() === 0) {
-      process.seteuid?.('nobody')
-      onTestFinished(() => process.seteuid?.(0))
-    }
-    const { client, sent } = setup()
-    const words = /it or its folder can't be written\. Copy .*, with its -wal file .*, and use the copy/
-    await expect(rewardWallets(client, awards(1), { ledger: fileLedger(path) })).rejects.toThrow(words)
-    expect(sent()).toBe(0)
   })
 
   test('if it can be read but not written after a crash', async () => {

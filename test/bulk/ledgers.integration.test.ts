@@ -7,9 +7,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { postgres } from '../databases/postgres.ts'
 import { compiled } from '../support/compiled.ts'
 import { skipsWithout } from '../support/skips-without.ts'
+import { awardTables } from './award-tables.ts'
 import type { RaceResult } from './bind-program.ts'
 import { ledgerContract } from './ledger-contract.ts'
-import { awardTables } from './postgres-ledgers.ts'
 
 const PROGRAM = 'test/bulk/bind-program.ts'
 const pathOf = compiled(PROGRAM)

@@ -4,13 +4,11 @@
  */
 import { CampaignClient } from 'campaign-client'
 import { type AwardReport, AwardRunStoppedError, fileLedger, rewardWallets } from 'campaign-client/bulk'
-import { postgresLedger } from 'campaign-client/bulk/postgres'
 import { nodeTransport } from 'campaign-client/node'
-import { Pool } from 'pg'
 
 export interface RunTask {
   readonly baseUrl: string
-  readonly ledger: { readonly path: string } | { readonly database: string; readonly run: string }
+  readonly ledger: { readonly path: string }
   readonly rows: readonly [from: number, count: number]
   readonly concurrency: number
   /** The time limit of a call, in milliseconds. */
@@ -33,14 +31,6 @@ export type RunStep =
 
 const task = JSON.parse(process.argv[2] ?? '') as RunTask
 const print = (step: RunStep) => process.stdout.write(`${JSON.stringify(step)}\n`)
-
-const pool =
-  'database' in task.ledger ? new Pool({ connectionString: task.ledger.database, max: 3, min: 0 }) : undefined
-pool?.on('error', () => undefined)
-const ledger =
-  'path' in task.ledger
-    ? fileLedger(task.ledger.path)
-    : postgresLedger(pool as Pool, { run: task.ledger.run, leaseMs: 700 })
 
 const transport = task.transport === 'nodeTransport' ? nodeTransport() : undefined
 const client = new CampaignClient({
@@ -74,7 +64,7 @@ const halting = {
 
 try {
   const report = await rewardWallets(halting, rows(), {
-    ledger,
+    ledger: fileLedger(task.ledger.path),
     concurrency: task.concurrency,
     onProgress: ({ counts }) => print({ step: 'progress', awarded: counts.awarded }),
   })
@@ -86,4 +76,3 @@ try {
 }
 process.stdin.unref()
 await transport?.close()
-await pool?.end()

@@ -43,7 +43,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   ledgers: {
     mutate: ['src/bulk/award-one.ts', 'src/bulk/{ledger,postgres}/**/*.ts'],
     tests: [
-      'test/bulk/{award-one,award-state,bad-input,claims-and-targets,file-ledger,ledgers,ledger-results}.test.ts',
+      'test/bulk/{award-one,award-state,bad-input,file-ledger,ledgers,ledger-results}.test.ts',
       'test/bulk/{award-state,claims-and-targets,ledgers,postgres-ledger}.integration.test.ts',
       'test/cli/{ledger,award/next-step,award/plan}.test.ts',
     ],

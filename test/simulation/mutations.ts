@@ -110,6 +110,27 @@ export const MUTATIONS: readonly Mutation[] = [
     to: 'claim.attempt.isInDoubt || (mayBeSent ?? false)',
   },
   {
+    name: 'a row that is sent again at the end is counted twice',
+    world: 'awards',
+    file: 'src/bulk/run.ts',
+    from: 'if (this.#isResending) this.#report.removeIndeterminate(index, row)',
+    to: '',
+  },
+  {
+    name: 'a claim is released although its request may have been applied',
+    world: 'awards',
+    file: 'src/bulk/attempt.ts',
+    from: ': hasFinalVerdict || outcome.maybeApplied || isStillInDoubt',
+    to: ': hasFinalVerdict || isStillInDoubt',
+  },
+  {
+    name: 'a refusal after a lost response is a rejection',
+    world: 'awards',
+    file: 'src/bulk/attempt.ts',
+    from: "verdict: maybeApplied && !isOtherReason ? 'unconfirmed' : 'rejected', failure",
+    to: "verdict: 'rejected', failure",
+  },
+  {
     name: 'a pause of a list outlives the run',
     world: 'awards',
     file: 'src/bulk/run.ts',
