@@ -7,9 +7,9 @@ import type { Transport } from './transports/transport.ts'
 /**
  * Returns a bearer token (a JWT). The client calls it when it needs a new token, and shares the token between calls.
  *
- * A call waits up to 10 s for the token that another call has requested, then calls the source itself: a slow source may run
- * twice at once. After 30 s, `signal` aborts, and the call that called the source fails with `AccessTokenError`. Other waiting
- * calls, and the next call, call the source again.
+ * Calls wait for a token that another call has requested. After 10 s, a waiting call requests a second token, so a slow source
+ * may run twice at the same time. A request for a token ends after 30 s: `signal` aborts, and the call that made the request
+ * fails with `AccessTokenError`. The other waiting calls do not fail: they request a new token.
  *
  * `forceRefresh` is true if the service refused the newest token of the source with a 401. A source with a cache must then
  * bypass the cache.

@@ -15,8 +15,8 @@ export interface ConfirmFromProgressOptions {
    */
   platform?: string | undefined
   /**
-   * Whether the rewards of a progress have the awarded amount. `true`: the amount is compared. `false`: the `id` alone
-   * confirms an award. `undefined`: unknown, so another amount proves nothing.
+   * Whether the service puts the amount of an award into `rewards`. With `true`, the amounts are compared. With `false`, the
+   * `id` alone confirms an award. With `undefined`, only an entry with the `id` and the same amount confirms an award.
    *
    * @defaultValue undefined
    */

@@ -75,8 +75,9 @@ export interface RewardWalletsOptions extends Evidence {
   onProgress?: ((progress: AwardProgress) => void) | undefined
   /**
    * How long the run waits for a service that stops responding, or responds only with 429, in milliseconds: 0 to 24 hours. The
-   * time that a `Retry-After` asks for does not count. With 0, or before the first response of the run, it waits for three
-   * pauses, about two seconds. At its end, the run sends awards with an unknown outcome again for at most this time.
+   * time that a `Retry-After` asks for does not count. The run always waits for at least three pauses, about two seconds. Before
+   * its first response, it waits no longer than that. At its end, the run sends awards with an unknown outcome again for at most
+   * `patienceMs`.
    *
    * @defaultValue 120 000
    */

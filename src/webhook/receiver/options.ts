@@ -35,8 +35,9 @@ export interface WebhookHandlerContext {
    * cancelled. Does not fire when the sender disconnects or `deadlineMs` passes. During a replay, it also fires when the signal
    * of `replay` fires, with the same reason.
    *
-   * If the signal has fired, a handler that has read this property and returns is not done: the outcome is `interrupted`, and
-   * the service retries. Destructuring, copying or serializing the context reads the property.
+   * If a handler has read this property, and the signal has fired when the handler returns, the handler may have stopped early:
+   * the outcome is `interrupted`, and the service retries. Code that destructures, copies or serializes the context also reads
+   * the property.
    */
   signal: AbortSignal
   /** The signed bytes. */
@@ -79,9 +80,9 @@ export interface WebhookRejection {
 }
 
 /**
- * The outcome of a message. After `handled`, `discarded` and `duplicate`, the message is done. After `failed` (the handler
- * threw) and `interrupted` (the signal had fired, and the handler threw, or returned after it had read `signal`) the service
- * retries.
+ * The outcome of a message. After `handled`, `discarded` and `duplicate`, the message is done. After `failed` and
+ * `interrupted`, the service retries. `failed`: the handler threw. `interrupted`: the handler may have stopped early, because
+ * the signal had fired when it threw, or when it returned after reading `signal`.
  */
 export type WebhookHandledOutcome = 'handled' | 'discarded' | 'duplicate' | 'failed' | 'interrupted'
 
@@ -149,9 +150,9 @@ export interface WebhookReceiverOptions {
    */
   secret: WebhookSecret | (() => WebhookSecret | PromiseLike<WebhookSecret>)
   /**
-   * Called once for each message, even for `kind: 'unknown'`. When it returns (or its promise resolves), the message is
-   * done, unless it has read `signal` and the signal has fired. When it throws, the service retries. When it throws
-   * `DiscardEvent`, the message is done.
+   * Called once for each message, even for `kind: 'unknown'`. When it returns (or its promise resolves), the message is done.
+   * When it throws, the service retries. When it throws `DiscardEvent`, the message is done. A handler that reads `signal` may
+   * be `interrupted`: see {@link WebhookHandlerContext.signal}.
    */
   handle: WebhookHandler
   /**

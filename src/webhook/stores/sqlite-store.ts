@@ -86,8 +86,8 @@ export interface SqliteStore<Database> extends Required<DeliveryStore> {
    * @param key - a non-empty string without NUL and lone surrogates
    * @param apply - receives the database of the store
    * @throws the error of `apply`, after the rollback
-   * @throws TypeError when `apply` is an `async` function (it is not called) or returns a promise (it is rolled back), or
-   *   when the key is malformed
+   * @throws TypeError when the key is malformed, `apply` is an `async` function (it is not called), or `apply` returns a promise
+   *   (its writes so far are rolled back, but later ones are not)
    * @throws Error when `apply` committed or rolled back, the database was locked for 5 s, or it is inside a transaction
    */
   runOnce<Result>(key: string, apply: (db: Database) => Result): Promise<RunOnceResult<Result>>
