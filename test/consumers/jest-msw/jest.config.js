@@ -1,5 +1,12 @@
-// This is the configuration from docs/testing.md.
+// jest.config.js
 module.exports = {
-  transform: { '\\.m?js$': ['babel-jest', { plugins: ['@babel/plugin-transform-modules-commonjs'] }] },
-  transformIgnorePatterns: ['/node_modules/(?!(?:@open-draft/deferred-promise|rettime|until-async)/)'],
+  transform: {
+    '\\.m?js$': [
+      'babel-jest',
+      { plugins: ['@babel/plugin-transform-modules-commonjs'] },
+    ],
+  },
+  transformIgnorePatterns: [
+    '/node_modules/(?!(?:@open-draft/deferred-promise|rettime|until-async)/)',
+  ],
 }
