@@ -13,11 +13,12 @@ const GROUPS = {
   Call:
     'client-options methods schemas tokens retries-and-idempotency errors-and-outcomes recipes/progress-page ' +
     'recipes/next calls-in-other-languages',
-  Award: 'bulk-awards award-ledger award-jobs recipes/award-outbox command/award command/ledger award-day',
+  Award: 'bulk-awards award-ledger award-jobs recipes/award-outbox command/award command/ledger award-day undo-an-award',
   Receive:
     'webhooks webhook-frameworks webhook-events webhook-stores webhook-receiver failed-messages recipes/queue ' +
-    'missed-events recipes/leaderboard-mirror webhooks-in-other-languages webhooks-on-your-machine command/webhook',
-  Test: 'testing testing-webhooks seeds console local-service command/dev check',
+    'missed-events recipes/nightly-mirror recipes/leaderboard-mirror webhooks-in-other-languages ' +
+    'webhooks-on-your-machine command/webhook',
+  Test: 'testing recipes/test-runners testing-webhooks seeds console local-service command/dev check',
   Operate:
     'before-production recipes/metrics recipes/logs recipes/traces recipes/client-certificates-and-proxies ' +
     'recipes/secret-rotation databases shutdown troubleshooting',
