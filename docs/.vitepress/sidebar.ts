@@ -13,7 +13,8 @@ const GROUPS = {
   Call:
     'client-options methods schemas tokens retries-and-idempotency errors-and-outcomes recipes/progress-page ' +
     'recipes/next calls-in-other-languages',
-  Award: 'bulk-awards award-ledger award-jobs recipes/award-outbox command/award command/ledger award-day undo-an-award',
+  Award:
+    'bulk-awards award-ledger award-jobs recipes/award-outbox command/award command/ledger award-day undo-an-award',
   Receive:
     'webhooks webhook-frameworks webhook-events webhook-stores webhook-receiver failed-messages recipes/queue ' +
     'missed-events recipes/nightly-mirror recipes/leaderboard-mirror webhooks-in-other-languages ' +

@@ -29,13 +29,29 @@ test('samples are at most 80 columns wide', () => {
   const tooWide = pages.flatMap((page) =>
     [
       ...read(page).matchAll(
-        /^```(?:ts|js|sh|bash|json|yaml|python|php|ruby|go|java|csharp|rust)\b.*\n([\s\S]*?)^```$/gm,
+        /^```(?:ts|js|sh|bash|powershell|json|yaml|python|php|ruby|go|java|csharp|rust)\b.*\n([\s\S]*?)^```$/gm,
       ),
     ].flatMap(([, code = '']) =>
       code.split('\n').flatMap((line) => (line.length > 80 && !line.startsWith('import ') ? [`${page}: ${line}`] : [])),
     ),
   )
   expect(tooWide).toEqual([])
+})
+
+/** The samples for other test runners, and the consumer projects that run them. */
+const PROJECTS = {
+  'docs/testing.md': ['jest-msw-3/campaign.test.mjs', 'jest-msw/jest.config.js'],
+  'docs/recipes/test-runners.md': [
+    'test-runners/local-service.mjs',
+    'test-runners/vitest.test.mjs',
+    'test-runners/node.test.mjs',
+    'test-runners/conftest.py',
+    'test-runners/test_award.py',
+  ],
+}
+
+test.each(Object.entries(PROJECTS))('%s shows files of consumer projects', (page, shown) => {
+  for (const file of shown) expect(read(page)).toContain(`\n${read(`test/consumers/${file}`)}\`\`\`\n`)
 })
 
 test('a page says which samples continue one another', () => {
