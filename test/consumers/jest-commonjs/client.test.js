@@ -1,9 +1,4 @@
-const {
-  ApiError,
-  CampaignClient,
-  CampaignError,
-  WebhookError,
-} = require('campaign-client')
+const { ApiError, CampaignClient, CampaignError, WebhookError } = require('campaign-client')
 const { nodeTransport } = require('campaign-client/node')
 const { createCampaignService } = require('campaign-client/testing')
 const webhook = require('campaign-client/webhook')
@@ -12,42 +7,19 @@ const baseUrl = 'https://campaign.example/api/v1'
 
 test('makes an award once, even after a retry', async () => {
   const service = createCampaignService()
-  const client = new CampaignClient({
-    baseUrl,
-    accessToken: 'token',
-    fetch: service.fetch,
-  })
-  service.fail({
-    on: 'rewardWallet',
-    kind: 'status',
-    status: 503,
-    headers: { 'retry-after': '0' },
-  })
-  await client.rewardWallet({
-    address: `0x${'a'.repeat(40)}`,
-    pid: 'demo',
-    id: 'reward-1',
-    xp: 10,
-  })
-  expect(service.state.awards).toEqual([
-    expect.objectContaining({ id: 'reward-1', xp: 10 }),
-  ])
+  const client = new CampaignClient({ baseUrl, accessToken: 'token', fetch: service.fetch })
+  service.fail({ on: 'rewardWallet', kind: 'status', status: 503, headers: { 'retry-after': '0' } })
+  await client.rewardWallet({ address: `0x${'a'.repeat(40)}`, pid: 'demo', id: 'reward-1', xp: 10 })
+  expect(service.state.awards).toEqual([expect.objectContaining({ id: 'reward-1', xp: 10 })])
   expect(service.requests.map(({ status }) => status)).toEqual([503, 200])
 })
 
 test('sends requests over HTTP', async () => {
   const service = await createCampaignService().listen()
   try {
-    const client = new CampaignClient({
-      baseUrl: service.url,
-      accessToken: 'token',
-    })
-    await expect(
-      client.getCampaignInfo({ pid: 'demo' }),
-    ).resolves.toMatchObject({ id: 'demo' })
-    await expect(
-      client.getCampaignInfo({ pid: 'elsewhere' }),
-    ).rejects.toBeInstanceOf(ApiError)
+    const client = new CampaignClient({ baseUrl: service.url, accessToken: 'token' })
+    await expect(client.getCampaignInfo({ pid: 'demo' })).resolves.toMatchObject({ id: 'demo' })
+    await expect(client.getCampaignInfo({ pid: 'elsewhere' })).rejects.toBeInstanceOf(ApiError)
   } finally {
     await service.close()
   }
@@ -57,17 +29,9 @@ test('sends requests over HTTP with nodeTransport', async () => {
   const service = await createCampaignService().listen()
   const transport = nodeTransport()
   try {
-    const client = new CampaignClient({
-      baseUrl: service.url,
-      accessToken: 'token',
-      transport,
-    })
-    await expect(
-      client.getCampaignInfo({ pid: 'demo' }),
-    ).resolves.toMatchObject({ id: 'demo' })
-    await expect(
-      client.getCampaignInfo({ pid: 'elsewhere' }),
-    ).rejects.toBeInstanceOf(ApiError)
+    const client = new CampaignClient({ baseUrl: service.url, accessToken: 'token', transport })
+    await expect(client.getCampaignInfo({ pid: 'demo' })).resolves.toMatchObject({ id: 'demo' })
+    await expect(client.getCampaignInfo({ pid: 'elsewhere' })).rejects.toBeInstanceOf(ApiError)
   } finally {
     transport.close()
     await service.close()
@@ -76,17 +40,13 @@ test('sends requests over HTTP with nodeTransport', async () => {
 
 test('accepts a correct signature, and refuses a wrong signature', () => {
   const signature = webhook.signWebhook('secret', '{"id":"1"}')
-  expect(
-    webhook.verifyWebhook('secret', Buffer.from('{"id":"1"}'), signature),
-  ).toBe(true)
+  expect(webhook.verifyWebhook('secret', Buffer.from('{"id":"1"}'), signature)).toBe(true)
   expect(webhook.verifyWebhook('secret', '{"id":"2"}', signature)).toBe(false)
 })
 
 test('instanceof works across entry points, and after jest.resetModules()', () => {
   expect(webhook.WebhookError).toBe(WebhookError)
-  expect(() => webhook.parseWebhook('secret', '{}', null)).toThrow(
-    CampaignError,
-  )
+  expect(() => webhook.parseWebhook('secret', '{}', null)).toThrow(CampaignError)
   jest.resetModules()
   const copy = require('campaign-client/webhook')
   expect(copy.WebhookError).not.toBe(WebhookError)
