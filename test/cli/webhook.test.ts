@@ -195,16 +195,8 @@ describe('send', () => {
   })
 
   test.each([
-    [400, 'cannot read the message'],
-    [401, 'has another secret than the sender'],
-    [403, 'exempt the route'],
     [404, 'has no route with this path'],
-    [408, 'did not arrive within deadlineMs'],
-    [410, 'the route was removed'],
-    [413, 'is larger than the limit'],
     [500, 'the handler threw'],
-    [502, 'a proxy got no valid response from the receiver'],
-    [504, 'a proxy got no response from the receiver in time'],
   ])('says what a %i of the receiver usually means', async (status, advice) => {
     const { url } = await endpoint(() => ({ status }))
     const { code, stderr } = await run(['webhook', 'send', url], { env })
@@ -212,27 +204,16 @@ describe('send', () => {
     expect(stderr).toContain(`unexpected status ${status}`)
   })
 
-  test.each(['https://example.com/hooks/', '/login'])(
-    'shows where a redirect leads, and says that it is not followed (%s)',
-    async (location) => {
-      const url = await rawEndpoint((socket) =>
-        socket.end(`HTTP/1.1 308 Moved\r\nLocation: ${location}\r\nContent-Length: 0\r\n\r\n`),
-      )
-      const { code, stdout, stderr } = await run(['webhook', 'send', url], { env })
-      expect(code).toBe(1)
-      expect(stdout).toContain(`308  (empty response)  → ${location}`)
-      expect(stderr).toContain(`the receiver redirects to ${location}. Redirects are not followed here`)
-      const json = await run(['webhook', 'send', url, '--json'], { env })
-      expect(jsonOf(json)).toMatchObject({ response: [{ status: 308, location }] })
-    },
-  )
-
-  test('says "as expected" for an expected status only', async () => {
-    const { url } = await endpoint(() => ({ status: 500 }))
-    expect((await run(['webhook', 'send', url, '--expect', '500'], { env })).stdout).toContain('as expected')
-    expect((await run(['webhook', 'send', url, '--wrong-signature'])).stdout).not.toContain('as expected')
-    const { url: accepting } = await endpoint()
-    expect((await run(['webhook', 'send', accepting], { env })).stdout).not.toContain('as expected')
+  test('shows where a redirect leads, and says that it is not followed', async () => {
+    const url = await rawEndpoint((socket) =>
+      socket.end('HTTP/1.1 308 Moved\r\nLocation: /login\r\nContent-Length: 0\r\n\r\n'),
+    )
+    const { code, stdout, stderr } = await run(['webhook', 'send', url], { env })
+    expect(code).toBe(1)
+    expect(stdout).toContain('308  (empty response)  → /login')
+    expect(stderr).toContain('the receiver redirects to /login. Redirects are not followed here')
+    const json = await run(['webhook', 'send', url, '--json'], { env })
+    expect(jsonOf(json)).toMatchObject({ response: [{ status: 308, location: '/login' }] })
   })
 
   describe('says what is wrong with the connection', () => {
@@ -411,8 +392,6 @@ describe('verify and diagnose', () => {
 
   test.each([
     ['another secret', BODY, signWebhook('another', BODY), 'signature_mismatch', 'unexplained'],
-    ['an extra line break', `${BODY}\n`, signWebhook(SECRET, BODY), 'signature_mismatch', 'added_newline'],
-    ['a byte order mark', `\ufeff${BODY}`, signWebhook(SECRET, BODY), 'signature_mismatch', 'added_bom'],
     ['a prefix', BODY, `sha256=${signWebhook(SECRET, BODY)}`, 'malformed_signature', 'prefixed_signature'],
     ['an empty signature', BODY, '', 'missing_signature', 'missing_signature'],
   ])('refuse a wrong signature: %s', async (_, body, signature, reason, finding) => {
@@ -532,13 +511,6 @@ describe('listen', () => {
     })
   })
 
-  test('prints the issues of a message', async () => {
-    const listening = start(['webhook', 'listen', '--port', '0', '--count', '1'], { env })
-    const body = '{"id":"1","scope":"user_activity","event":{"type":"action_completed"}}'
-    await send(await urlOf(listening), body, signWebhook(SECRET, body))
-    expect((await listening.ended).stdout).toMatch(/verified {2}unknown {2}1.*\n +unexpected shape {2}user: /)
-  })
-
   test('--save writes body and headers of each message, which verify, diagnose and send can read', async () => {
     const cwd = scratchFolder()
     const args = ['webhook', 'listen', '--port', '0', '--count', '2', '--save', 'new/messages']
@@ -573,14 +545,6 @@ describe('listen', () => {
     }
     expect(await refusalOf('file')).toEqual({ code: 2, reason: 'there is a file with this name' })
     expect(await refusalOf('file/messages')).toEqual({ code: 2, reason: 'a part of its path is not a directory' })
-  })
-
-  test('reports that the receiver at --forward-to is down', async () => {
-    const target = `http://127.0.0.1:${await freePort()}/`
-    const listening = start(['webhook', 'listen', '--port', '0', '--forward-to', target, '--count', '1'], { env })
-    const body = '{"id":"1"}'
-    expect((await send(await urlOf(listening), body, signWebhook(SECRET, body))).status).toBe(502)
-    expect(await listening.ended).toMatchObject({ code: 0, stdout: expect.stringContaining('ECONNREFUSED') })
   })
 
   test.each(ODD_ANSWERS)(

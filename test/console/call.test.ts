@@ -1,4 +1,3 @@
-import { request as httpRequest } from 'node:http'
 import { CampaignClient } from 'campaign-client'
 import { describe, expect, test } from 'vitest'
 import { exampleRequests } from '../../src/endpoints/arguments.ts'
@@ -121,32 +120,4 @@ describe('with dev --token', () => {
     }
     expect(sent.join('\n')).not.toContain(TOKEN)
   })
-
-  test('a call of another site or of a foreign host name sends nothing', async () => {
-    const { base, service } = await openConsole({ token: TOKEN })
-    const { host, port } = new URL(base)
-    for (const headers of [
-      { origin: 'http://evil.example', host },
-      { origin: 'null', host },
-      { host: `evil.example:${port}` },
-      { 'sec-fetch-site': 'cross-site', host },
-      { host, 'content-type': 'text/plain' },
-    ]) {
-      expect(await statusOf(`${base}/console/do/callMethod`, headers)).toBeGreaterThanOrEqual(403)
-    }
-    expect(service.requests).toEqual([])
-    expect(await statusOf(`${base}/console/do/callMethod`, { host, origin: base })).toBe(200)
-    expect(service.requests).toMatchObject([{ operation: 'getCampaignPoints', status: 200 }])
-  })
-
-  /** Returns the status of an action that calls a method. Unlike `fetch`, it can set any header. */
-  const statusOf = (url: string, headers: Readonly<Record<string, string>>): Promise<number> =>
-    new Promise((resolve, reject) => {
-      httpRequest(url, { method: 'POST', headers: { 'content-type': 'application/json', ...headers } }, (response) => {
-        response.resume()
-        response.on('end', () => resolve(response.statusCode ?? 0))
-      })
-        .on('error', reject)
-        .end(JSON.stringify({ name: 'getCampaignPoints', given: { pid: 'demo' } }))
-    })
 })

@@ -45,12 +45,6 @@ test('a page allows GET and HEAD only, and the seed is downloaded as a file', as
   expect(headers.get('content-disposition')).toBe('attachment; filename="campaign-seed.json"')
 })
 
-test('an action of more than 64 MB is refused', async () => {
-  const { responseOf } = await openConsole()
-  const seed = { note: 'x'.repeat(64_000_000) }
-  expect(await responseOf('loadSeed', { seed })).toEqual({ error: 'Send JSON of at most 64 MB.' })
-})
-
 /** The parts of a request that the guard checks. `second` is a second Host header. */
 interface Checked {
   readonly host?: string

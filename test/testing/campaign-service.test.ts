@@ -6,17 +6,6 @@ import { caller, ok } from './rest.ts'
 const ada = { account: 'ada', platform: 'discord', pid: 'demo' }
 const reward = { address: `0x${'1'.repeat(40)}`, pid: 'demo', id: 'r', xp: 1 }
 
-test('two services with the same seed generate the same IDs', async () => {
-  const run = async (seed?: string) => {
-    const service = createCampaignService({ idSeed: seed, clock: createManualClock() })
-    await caller(service.fetch).post('/user', { ...ada, account: 'new' })
-    return service.state
-  }
-  expect(await run('a')).toEqual(await run('a'))
-  expect(await run('a')).not.toEqual(await run('b'))
-  expect(await run()).not.toEqual(await run())
-})
-
 test('reset restores the initial state and does not change earlier snapshots', async () => {
   const service = createCampaignService({ idSeed: 7 })
   const { get, post } = caller(service.fetch)

@@ -42,18 +42,6 @@ describe.each(['fetch', 'listen'] as const)('the client over %s', (way) => {
     })
     expect(service.requests.map(({ status }) => status)).toEqual(Array(11).fill(200))
   })
-
-  test('throws the error class of each refusal', async () => {
-    const client = await connect(way, createCampaignService())
-    const reward = { address: WALLET, pid: 'demo', id: 'reward-ada-1', xp: 1 }
-    await expect(client.rewardWallet(reward)).rejects.toMatchObject({ code: 'bad_request', outcome: 'not_applied' })
-    await expect(client.getCampaignPoints({ pid: 'other' })).rejects.toMatchObject({ code: 'access_denied' })
-    const self = { referrer: 'ada', referral: 'ada', platform: 'discord', pid: 'demo' }
-    await expect(client.setReferrer(self)).rejects.toMatchObject({
-      code: 'referral_rejected',
-      reason: 'self_referral_not_allowed',
-    })
-  })
 })
 
 test.each([

@@ -14,34 +14,6 @@ describe('the log of requests', () => {
     service.reset()
     expect(service.discarded).toEqual({ requests: 0, deliveries: 0 })
   })
-
-  test('keeps at most 50 MB', async () => {
-    const service = createCampaignService()
-    const { raw } = caller(service.fetch)
-    const body = JSON.stringify({ name: 'x'.repeat(260_000) })
-    for (let index = 0; index < 220; index++) await raw('/user', { method: 'POST', body })
-    const { requests, discarded } = service
-    const kept = requests.map(({ bodyText = '' }) => bodyText.length).reduce((sum, length) => sum + length, 0)
-    expect(kept).toBeGreaterThan(45_000_000)
-    expect(kept).toBeLessThan(50_000_000)
-    expect(requests.at(-1)).toMatchObject({ id: 220, bodySize: body.length })
-    expect(requests.length + discarded.requests).toBe(220)
-    expect(requests[0]?.id).toBe(discarded.requests + 1)
-  })
-
-  test('does not count discarded requests towards its size', async () => {
-    const service = createCampaignService()
-    const { raw } = caller(service.fetch)
-    const body = 'x'.repeat(260_000)
-    for (let index = 0; index < 250; index++) await raw('/user', { method: 'POST', body })
-    for (let index = 0; index < 300; index++) await raw('/x')
-    const before = service.discarded.requests
-    service.reset()
-    for (let index = 0; index < 190; index++) await raw('/user', { method: 'POST', body })
-    expect(before).toBeGreaterThan(50)
-    expect(before).toBeLessThan(70)
-    expect(service.requests).toHaveLength(190)
-  })
 })
 
 test('the latest 10 000 ended deliveries and all pending deliveries are kept', async () => {

@@ -104,6 +104,9 @@ describe('createCampaignService', () => {
       createCampaignService({
         campaigns: [{ id: '' }],
         tokens: { 'a token': {}, fine: { expired: 'yes' } },
+        queryNames: { getUserProgress: { pid: 'x' } },
+        webhookRegistrationPath: '/',
+        deliver: 'https://x',
         deliveryTimeoutMs: 0,
         rateLimit: { perSecond: 0, perMinute: 1 },
         clok: 1,
@@ -113,7 +116,8 @@ describe('createCampaignService', () => {
       ['rateLimit', 'perSecond'],
     ]
     const seed = [['tokens'], ['tokens', 'expired'], ['campaigns', 0, 'id']]
-    const paths = [['clok'], ['deliveryTimeoutMs'], ...limit, ...seed]
+    const names = [['queryNames', 'getUserProgress'], ['webhookRegistrationPath'], ['deliver']]
+    const paths = [['clok'], ...names, ['deliveryTimeoutMs'], ...limit, ...seed]
     expect(create).toThrow(ConfigurationError)
     expect(create).toThrow(expect.objectContaining({ issues: paths.map((path) => expect.objectContaining({ path })) }))
   })

@@ -157,21 +157,6 @@ describe('faults', () => {
     },
   )
 
-  test('delay waits on the clock of the service', async () => {
-    const clock = createManualClock()
-    const service = createCampaignService({ clock })
-    service.fail({ kind: 'delay', delayMs: 60_000 })
-    let answered = false
-    const call = statusOf(service, '/campaign/info?pid=demo').then((status) => {
-      answered = true
-      return status
-    })
-    await clock.advance(59_999)
-    expect(answered).toBe(false)
-    await clock.advance(1)
-    expect(await call).toBe(200)
-  })
-
   test.each([
     [{ kind: 'explode' }, /^fail: kind must be 'status' or 'reset' or 'hang'/],
     [{}, /^fail: kind must be 'status'/],

@@ -209,14 +209,4 @@ describe.each(['fetch', 'listen'] as const)('over %s, the fault', (way) => {
     expect(service.state.awards).toEqual([])
     expect(service.requests).toMatchObject([{ authorized: false, handled: true }])
   })
-
-  test('applied_then_reset on 32 of 64 concurrent calls does not duplicate any', async () => {
-    for (let index = 0; index < 32; index++) service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
-    const results = await Promise.allSettled(
-      Array.from({ length: 64 }, (_, index) => calls.post('/wallet/reward', reward(`r${index}`))),
-    )
-    expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(32)
-    expect(service.state.awards).toHaveLength(64)
-    expect(service.state.entries.at(-1)).toMatchObject({ wallet: WALLET, xp: 64 })
-  })
 })

@@ -114,26 +114,6 @@ describe('arguments', () => {
     expect((await get('/campaign/points', { pid: 'demo' })).status).toBe(200)
   })
 
-  test.each([
-    [
-      { getUserProgress: { pid: 'x' } },
-      /queryNames\.getUserProgress is not an option; the options are getCampaignInfo/,
-    ],
-    [{ getCampaignInfo: { account: 'x' } }, /queryNames\.getCampaignInfo\.account is not an argument of the operation/],
-    [{ getCampaignInfo: { pid: '' } }, /queryNames\.getCampaignInfo\.pid must be a non-empty string/],
-    [{ getCampaignInfo: { pid: undefined } }, /queryNames\.getCampaignInfo\.pid must be a non-empty string/],
-    [{ getInviteCode: { code: 'id', pid: 'id' } }, /queryNames\.getInviteCode gives two arguments the same name/],
-    [{ getInviteCode: { code: 'pid' } }, /queryNames\.getInviteCode gives two arguments the same name/],
-  ])('cannot be renamed by %j', (queryNames, message) => {
-    expect(() => createCampaignService({ queryNames } as never)).toThrow(message)
-  })
-
-  test.each(['', '/', 'a b', 'hooks?x', 'a/../b', 'user'])('webhookRegistrationPath %j is refused', (path) => {
-    expect(() => createCampaignService({ webhookRegistrationPath: path })).toThrow(
-      /^createCampaignService: webhookRegistrationPath must/,
-    )
-  })
-
   test('webhookRegistrationPath is the path of webhook registration', async () => {
     const service = createCampaignService({ webhookRegistrationPath: '/hooks/register', idSeed: 1 })
     const { post } = caller(service.fetch)

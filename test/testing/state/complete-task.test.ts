@@ -99,24 +99,6 @@ describe('completeTask', () => {
     await service.settle()
   })
 
-  test('sends messages for the task and the quest', async () => {
-    const service = createCampaignService({ deliver: () => new Response() })
-    service.registerWebhook({ url: HOOK })
-    service.completeTask({ account: 'grace', platform: 'discord', pid: 'demo', aid: 'follow' })
-    const types = service.deliveries.map(({ body }) => JSON.parse(body).event.type)
-    expect(types).toEqual(['action_completed', 'quest_completed'])
-    await service.settle()
-  })
-
-  test('completes a recurring task again, but not a `once` task', () => {
-    const service = createCampaignService()
-    const ada = { ...linus, account: 'ada' }
-    const { xp } = service.completeTask({ ...ada, aid: 'follow' })
-    expect(xp).toBe(1170)
-    service.completeTask({ ...ada, aid: 'daily-visit' })
-    expect(service.completeTask({ ...ada, aid: 'daily-visit' }).xp).toBe(1170 + 5 + 5 + 25)
-  })
-
   test.each([
     [{ ...linus, aid: 'follow' }, 'aid: the dependencies of "follow" are not completed: connect-wallet'],
     [{ ...linus, aid: 'nothing' }, 'aid: there is no task "nothing" in "demo"'],

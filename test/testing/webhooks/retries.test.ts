@@ -68,17 +68,6 @@ describe('retries', () => {
     expect(only(service.deliveries)).toMatchObject({ state: 'delivered', attempts: [{ ok: true, status }] })
   })
 
-  test('record the error of the attempt with its code', async () => {
-    const cause = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })
-    const { service } = start(() => Promise.reject(new TypeError('fetch failed', { cause })))
-    service.registerWebhook({ url: HOOK })
-    service.emit(emitFollow)
-    await service.settle()
-    expect(only(service.deliveries).attempts).toEqual([
-      { at: 0, ok: false, durationMs: 0, error: 'fetch failed: ECONNREFUSED', code: 'ECONNREFUSED' },
-    ])
-  })
-
   test('follow 5 s after the timeout of an endpoint that does not respond', async () => {
     const { service, clock, received } = start(
       (_, index) => (index === 0 ? new Promise<Response>(() => {}) : new Response('late')),
@@ -178,25 +167,6 @@ describe('retries', () => {
     expect(released).toBe(1)
   })
 
-  test('reset aborts running and queued deliveries', async () => {
-    const { service, clock, received } = start((_, index) =>
-      index === 0 ? new Response(null, { status: 503 }) : new Promise<Response>(() => {}),
-    )
-    service.registerWebhook({ url: HOOK })
-    service.emit(emitFollow)
-    await service.settle()
-    service.emit(emitFollow)
-    service.reset()
-    await service.settle()
-    expect(service.deliveries).toEqual([])
-    await clock.advance(600_000)
-    expect(received).toHaveLength(2)
-    expect(clock.pending).toBe(0)
-    service.registerWebhook({ url: HOOK })
-    service.emit(emitFollow)
-    expect(service.deliveries, 'the service works after the reset').toHaveLength(1)
-  })
-
   test('reset deletes deliveries that are queued behind 64 running deliveries', async () => {
     const { service, received } = start(() => new Promise<Response>(() => {}))
     service.registerWebhook({ url: HOOK })
@@ -222,11 +192,4 @@ describe('retries', () => {
     expect(paths).toEqual(['/hook'])
     expect(only(service.deliveries)).toMatchObject({ state: 'pending', attempts: [{ ok: false, status: 307 }] })
   })
-
-  test.each([{ deliveryTimeoutMs: 0 }, { deliveryTimeoutMs: Infinity }, { deliver: 'https://x' }])(
-    '%j is refused',
-    (options) => {
-      expect(() => createCampaignService(options as never)).toThrow(/^createCampaignService: deliver/)
-    },
-  )
 })
