@@ -23,7 +23,6 @@ import {
 } from '../failure.ts'
 import { checkOutputFile, outputFailure, replaceFile } from '../files.ts'
 import { bold, confirm, dim, green, type Part, yellow } from '../output.ts'
-import { MAX_REQUESTS } from './limits.ts'
 import { isReply, Probe } from './probe.ts'
 import {
   type Answer,
@@ -50,7 +49,11 @@ export interface CheckFlags extends CheckArguments {
 }
 
 /** Asks the service each question, prints the results and saves the profile. */
-export async function checkService(flags: CheckFlags, { output, env, interrupts }: Context): Promise<ExitCode> {
+export async function checkService(
+  flags: CheckFlags,
+  maxRequests: number,
+  { output, env, interrupts }: Context,
+): Promise<ExitCode> {
   checkFlags(flags, env)
   // Creating a client checks the environment.
   await connect(env)
@@ -68,15 +71,16 @@ export async function checkService(flags: CheckFlags, { output, env, interrupts 
   const transport = nodeTransport(agent && { agent })
   const signal = flags.allowWrites ? interrupts.abortOnFirst() : new AbortController().signal
   const { isTerminal } = output.err
-  if (!isTerminal) output.err.line(`sending at most ${MAX_REQUESTS} requests`)
+  if (!isTerminal) output.err.line(`sending at most ${maxRequests} requests`)
   const probe = new Probe({
     transport,
     baseUrl,
     token,
+    maxRequests,
     signal,
     wait: (ms) => sleep(ms, signal).catch(() => undefined),
     onRequest: (count) =>
-      isTerminal && output.err.write(`\r\u001b[Ksending request ${count} of at most ${MAX_REQUESTS}`),
+      isTerminal && output.err.write(`\r\u001b[Ksending request ${count} of at most ${maxRequests}`),
   })
   const check = new Check(flags, probe)
   const answered = await runCheck(check)

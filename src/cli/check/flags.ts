@@ -1,6 +1,8 @@
 import { type Command, type Context, text, walletAddress } from '../command.ts'
 import type { CheckFlags } from './check.ts'
-import { MAX_REQUESTS } from './limits.ts'
+
+/** Maximum number of requests in a run. */
+const MAX_REQUESTS = 60
 
 /** `campaign-client check` */
 export function define(command: Command, context: Context): void {
@@ -26,6 +28,6 @@ export function define(command: Command, context: Context): void {
     )
     .run(async (flags: CheckFlags) => {
       const { checkService } = await import('./check.ts')
-      return checkService(flags, context)
+      return checkService(flags, MAX_REQUESTS, context)
     })
 }

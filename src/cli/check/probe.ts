@@ -13,7 +13,6 @@ import {
   type TransportRequest,
   type TransportResponse,
 } from '../../transports/transport.ts'
-import { MAX_REQUESTS } from './limits.ts'
 
 /** Minimum interval between requests. */
 const INTERVAL_MS = 200
@@ -67,6 +66,8 @@ interface ProbeOptions {
   readonly transport: Pick<Transport, 'send'>
   readonly baseUrl: string
   readonly token: string
+  /** Maximum number of requests. The last one is reserved for a read with another token. */
+  readonly maxRequests: number
   readonly signal: AbortSignal
   readonly wait: (ms: number) => Promise<unknown>
   /** Called before each request. */
@@ -114,9 +115,9 @@ export class Probe {
     request: Pick<TransportRequest, 'url' | 'body'>,
     otherToken?: string,
   ): Promise<Outcome> {
-    const { transport, token, signal, onRequest, baseUrl } = this.options
-    if (otherToken === undefined && this.#sent >= MAX_REQUESTS - 1) {
-      return notSent(`limit of ${MAX_REQUESTS} requests`)
+    const { transport, token, signal, onRequest, baseUrl, maxRequests } = this.options
+    if (otherToken === undefined && this.#sent >= maxRequests - 1) {
+      return notSent(`limit of ${maxRequests} requests`)
     }
     await this.wait(Math.max(0, this.#lastSentAt + INTERVAL_MS - performance.now()))
     if (signal.aborted) this.#stopReason = 'interrupted'

@@ -67,6 +67,7 @@ export async function checked(options: CheckedOptions = {}): Promise<Checked> {
       },
     },
     baseUrl: address,
+    maxRequests: 60,
     token,
     signal: new AbortController().signal,
     wait: async () => undefined,

@@ -138,6 +138,7 @@ test('sends at most five requests a second, one after the other', async () => {
     },
     baseUrl: 'http://127.0.0.1/api/v1',
     token: TOKEN,
+    maxRequests: 60,
     signal: new AbortController().signal,
     wait: async (ms) => vi.advanceTimersByTime(ms),
   })
