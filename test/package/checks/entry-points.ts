@@ -20,7 +20,12 @@ const MACHINE_PATH = /(?:^|["'\s])(?:\/(?:home|root|tmp|work|Users)\/|[A-Z]:\\)/
 export const checkEntryPoints: PackageCheck = {
   title: 'entry points: code and declarations in both formats, every import allowed',
   async run(packed) {
-    const problems = [...missingTargets(packed), ...badImports(packed), ...(await syntaxErrors(packed))]
+    const problems = [
+      ...missingTargets(packed),
+      ...badImports(packed),
+      ...packagesOfWebhook(packed),
+      ...(await syntaxErrors(packed)),
+    ]
     const code = packed.files.filter(isCode).length
     const entries = Object.keys(packed.manifest.exports)
     return { problems, notes: [`${entries.length} entries, ${code} files of code`] }
@@ -71,6 +76,24 @@ function badImports({ files, directory, manifest }: PackedPackage): string[] {
     }
   }
   return problems
+}
+
+/** Returns a problem for each file with zod or ky that `/webhook` loads: modules share files. */
+function packagesOfWebhook({ directory }: PackedPackage): string[] {
+  const loaded = new Map<string, string>()
+  const load = (file: string): void => {
+    if (loaded.has(file)) return
+    const text = readFileSync(join(directory, file), 'utf8')
+    loaded.set(file, text)
+    for (const { fileName } of ts.preProcessFile(text, true, true).importedFiles) {
+      if (fileName.startsWith('.')) load(join(dirname(file), fileName))
+    }
+  }
+  load('dist/webhook.js')
+  load('dist/webhook.cjs')
+  return [...loaded]
+    .filter(([, text]) => /^\/\/ (?:node_modules\/zod\/|first-use:ky)/m.test(text))
+    .map(([file]) => `campaign-client/webhook loads ${file}, which contains zod or ky`)
 }
 
 function resolves(directory: string, file: string, specifier: string): boolean {
