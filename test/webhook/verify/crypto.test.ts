@@ -83,15 +83,6 @@ describe.each(BUILDS)('HMAC-SHA256, %s build', (build) => {
     expect([key, message]).toEqual([bytesOf(64), bytesOf(100)])
   })
 
-  test('uses the current bytes of a key that was changed in place', async () => {
-    const { hmacSha256Hex } = await loadCrypto(build)
-    const key = bytesOf(32)
-    const before = hmacSha256Hex(key, 'm')
-    key.fill(9)
-    expect(hmacSha256Hex(key, 'm')).toBe(reference(new Uint8Array(32).fill(9), 'm'))
-    expect(hmacSha256Hex(bytesOf(32), 'm')).toBe(before)
-  })
-
   test('detects a difference in any character of a digest', async () => {
     const { constantTimeEqual } = await loadCrypto(build)
     const digest = reference('key', 'message')

@@ -77,10 +77,6 @@ describe.each(BUILDS)('%s build', (build) => {
       }
     })
 
-    test('signs an empty body', () => {
-      expect(webhook.signWebhook(SECRET, '')).toBe(sign(SECRET, ''))
-    })
-
     test('refuses a list of several secrets', () => {
       expect(() => webhook.signWebhook([SECRET, 'other'], BODY)).toThrow(TypeError)
       expect(() => webhook.signWebhook([SECRET, 'other'], BODY)).toThrow(/one secret; got a list of 2/)
@@ -93,11 +89,6 @@ describe.each(BUILDS)('%s build', (build) => {
   })
 
   describe('verifyWebhook: the body', () => {
-    test('returns a boolean, not a promise', () => {
-      expect(webhook.verifyWebhook(SECRET, BODY, sign(SECRET, BODY))).toBe(true)
-      expect(webhook.verifyWebhook(SECRET, BODY, sign(SECRET, `${BODY}x`))).toBe(false)
-    })
-
     test('accepts text, bytes, a Buffer, a view with an offset and an ArrayBuffer', () => {
       const bytes = new TextEncoder().encode(BODY)
       const padded = new Uint8Array(bytes.length + 16)
@@ -133,11 +124,6 @@ describe.each(BUILDS)('%s build', (build) => {
         expect(webhook.verifyWebhook(secret, body, sign(key, BODY))).toBe(true)
         expect(webhook.verifyWebhook(secret, body, sign(SECRET, BODY))).toBe(false)
       }
-    })
-
-    test('hashes a lone surrogate as U+FFFD', () => {
-      expect(webhook.verifyWebhook(SECRET, 'a\ud800', sign(SECRET, 'a\ufffd'))).toBe(true)
-      expect(webhook.verifyWebhook(SECRET, 'a\ud800', sign(SECRET, 'a'))).toBe(false)
     })
 
     test('hashes an empty body', () => {
@@ -414,23 +400,6 @@ describe.each(BUILDS)('%s build', (build) => {
         expect(() => webhook.verifyWebhook(secret, BODY, sign('', BODY))).toThrow(/only zero bytes/)
       }
       expect(webhook.verifyWebhook(Uint8Array.of(0, 1), BODY, sign(Buffer.of(0, 1), BODY))).toBe(true)
-    })
-
-    test('every flipped bit of one body, secret or signature is refused', () => {
-      const body = Buffer.from(BODY)
-      const secret = Buffer.from(SECRET)
-      const signature = sign(secret, body)
-      for (let bit = 0; bit < body.length * 8; bit++) {
-        expect(webhook.verifyWebhook(secret, flipped(body, bit), signature)).toBe(false)
-      }
-      for (let bit = 0; bit < secret.length * 8; bit++) {
-        expect(webhook.verifyWebhook(flipped(secret, bit), body, signature)).toBe(false)
-      }
-      for (let bit = 0; bit < 256; bit++) {
-        const forged = Buffer.from(flipped(Buffer.from(signature, 'hex'), bit)).toString('hex')
-        expect(webhook.verifyWebhook(secret, body, forged)).toBe(false)
-      }
-      expect(webhook.verifyWebhook(secret, body, signature)).toBe(true)
     })
 
     test('equals createHmac for any secret, body and header', () => {

@@ -52,46 +52,12 @@ const RFC_4231 = [
   },
 ]
 
-/** Published examples of other services with the same scheme: HMAC-SHA256 of the raw text, in lowercase hexadecimal. */
-const PUBLISHED = [
-  {
-    name: 'GitHub, Validating webhook deliveries',
-    key: "It's a Secret to Everybody",
-    data: 'Hello, World!',
-    digest: '757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17',
-  },
-  {
-    name: 'Slack, Verifying requests',
-    key: '8f742231b10e8888abcd99yyyzzz85a5',
-    data:
-      'v0:1531420618:token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow' +
-      '&channel_id=G8PSS9T3V&channel_name=foobar&user_id=U2CERLKJA&user_name=roadrunner&command=%2Fwebhook-collect' +
-      '&text=&response_url=https%3A%2F%2Fhooks.slack.com%2Fcommands%2FT1DC2JH3J%2F397700885554' +
-      '%2F96rGlfmibIGlgcZRskXaIFfN&trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c',
-    digest: 'a2114d57b48eac39b9ad189dd8316235a7b4a8d21a10bd27519666489c69b503',
-  },
-  {
-    name: 'Wikipedia, HMAC',
-    key: 'key',
-    data: 'The quick brown fox jumps over the lazy dog',
-    digest: 'f7bc83f430538424b13298e6aa6fb143ef4d59a14946175997479dbc2d1a3cd8',
-  },
-]
-
 describe.each(BUILDS)('published vectors, %s build', (build) => {
   test.each(RFC_4231)('RFC 4231 $name', async ({ key, data, digest }) => {
     const { hmacSha256Hex } = await loadCrypto(build)
     const hex = hmacSha256Hex(key, data)
     expect(hex).toHaveLength(64)
     expect(hex.slice(0, digest.length)).toBe(digest)
-  })
-
-  test.each(PUBLISHED)('$name', async ({ key, data, digest }) => {
-    const { signWebhook, verifyWebhook } = await loadWebhook(build)
-    expect(signWebhook(key, data)).toBe(digest)
-    expect(verifyWebhook(key, data, digest)).toBe(true)
-    expect(verifyWebhook(key, `${data} `, digest)).toBe(false)
-    expect(verifyWebhook(`${key} `, data, digest)).toBe(false)
   })
 
   test.each(webhookVectors.vectors)('docs/webhook-vectors.json: $name', async (vector) => {

@@ -7,7 +7,6 @@ import { type ObservedReceiver, observedReceiver } from '../observed-receiver.ts
 
 interface Mounted extends ObservedReceiver {
   post(body: string, headers?: Record<string, string>): Promise<Response>
-  url: string
 }
 
 async function mounted(...middleware: RequestHandler[]): Promise<Mounted> {
@@ -24,29 +23,20 @@ async function mounted(...middleware: RequestHandler[]): Promise<Mounted> {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks/campaign`
   const post: Mounted['post'] = (body, headers) =>
     fetch(url, { method: 'POST', headers: { ...signedHeaders(body), ...headers }, body })
-  return { ...observed, post, url }
+  return { ...observed, post }
 }
 
 const message = (): string => JSON.stringify(activity({ team: 'Zoë ✓' }), null, 2)
 
 describe('Express 5', () => {
-  test('without a body parser: handled', async () => {
-    const { post, handled, url } = await mounted()
-    const body = message()
-    expect((await post(body)).status).toBe(200)
-    expect((await post(body)).status).toBe(200)
-    expect(handled).toHaveLength(1)
-    expect((await post(body, signedHeaders('other'))).status).toBe(401)
-    expect((await fetch(url)).status).toBe(405)
-  })
-
   test('after express.json(): 500, and onError receives the name of the parser', async () => {
-    const { post, handled, errors } = await mounted(express.json())
+    const { post, handled, errors, rejections } = await mounted(express.json())
     const response = await post(message())
     expect(response.status).toBe(500)
     expect(await response.text()).not.toContain('express')
     expect(String(errors[0]?.error)).toContain('express.json()')
     expect(handled).toEqual([])
+    expect(rejections[0]?.diagnose().map(({ code }) => code)).toEqual(['parsed_body'])
   })
 
   test('after express.json() for another content type: handled', async () => {
@@ -87,16 +77,5 @@ describe('Express 5', () => {
     expect(found).toEqual(['wrong_charset'])
     const signature = signedHeaders(body)[HEADER]
     expect(diagnoseWebhook(SECRET, bodies[0] as string, signature).map(({ code }) => code)).toEqual(found)
-  })
-
-  test('after express.json(): diagnose() finds parsed_body', async () => {
-    const { post, rejections } = await mounted(express.json())
-    expect((await post(message())).status).toBe(500)
-    expect(rejections[0]?.diagnose().map(({ code }) => code)).toEqual(['parsed_body'])
-  })
-
-  test('a body that is too large: 413', async () => {
-    const { post } = await mounted()
-    expect((await post('a'.repeat(300_000))).status).toBe(413)
   })
 })

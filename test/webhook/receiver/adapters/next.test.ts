@@ -18,14 +18,6 @@ describe('Next', () => {
     expect(handled).toHaveLength(1)
   })
 
-  test('a route handler that parsed the body first: 500, and onError receives the cause', async () => {
-    const { receiver, errors } = observedReceiver()
-    const request = deliveryOf(activity())
-    await request.json()
-    expect((await receiver.fetch(request, { params: Promise.resolve({}) })).status).toBe(500)
-    expect(String(errors[0]?.error)).toContain('json()')
-  })
-
   /** Prepares a request as Next does for an API route of the pages directory. */
   function pagesRoute(
     handler: (request: IncomingMessage & { body?: unknown }, response: ServerResponse) => Promise<void>,
