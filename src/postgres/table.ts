@@ -18,7 +18,7 @@ export const quotedTable = (table: string): string => `"${table.replace('.', '".
 export interface TableSchema {
   /** The statements that create the table. */
   readonly create: string
-  /** Columns that are added to a table that does not have the last one, with their types. */
+  /** Columns that tables of earlier versions do not have, with their types. */
   readonly columns?: Readonly<Record<string, string>>
 }
 

@@ -125,8 +125,8 @@ export interface DeliveryStore {
    * @param key - the endpoint and the id of the message, as one string
    * @param leaseMs - the lease, in milliseconds; positive, at most 295 000
    * @param message - only with `keepFailed`: stored in the record of the claim, atomically, so that no crash loses it
-   * @returns the result; `busy` even for the owner of the claim. The stores of this package reject a longer lease with
-   *   `ConfigurationError`
+   * @returns the result; `busy` even for the owner of the claim. The stores of this package reject with `ConfigurationError` for a
+   *   longer lease, and for a message when the table has no columns for it
    */
   claim(key: string, leaseMs: number, message?: MessageToKeep): Promise<ClaimResult>
 
@@ -198,6 +198,10 @@ export const SET_MESSAGE = `, endpoint = excluded.endpoint, keep_ms = excluded.k
           first_failed_at =
             CASE record.state WHEN 'claimed' THEN coalesce(record.first_failed_at, record.expires_at) END,
           failure_reason = NULL, failure_error = NULL`
+
+/** The message of the error when a table has no columns for messages. */
+export const noColumns = (store: string, statement: string): string =>
+  `${store}: keepFailed needs columns that the table does not have. Run: ${statement}`
 
 /**
  * Checks the key of a delivery and returns it.

@@ -27,6 +27,7 @@ import {
   type FailedDelivery,
   LateClaims,
   mustBeRetention,
+  noColumns,
   notStored,
   PAGE_SIZE,
   type RunOnceResult,
@@ -136,7 +137,7 @@ export interface PostgresStore<Transaction> extends Required<DeliveryStore> {
   prune(limit?: number): Promise<number>
 }
 
-/** The columns of a kept message. {@link postgresSchema} adds them to a table of 0.2. */
+/** The columns of a kept message. Tables of earlier versions do not have them. */
 const MESSAGE_COLUMNS = {
   endpoint: 'text',
   keep_ms: 'bigint',
@@ -149,7 +150,7 @@ const MESSAGE_COLUMNS = {
 
 /**
  * Returns the SQL statement that creates the table of `postgresStore`, for a migration or the start of your program. It adds the
- * columns that a table of 0.2 does not have. When the table is complete, it does nothing, and needs no right to
+ * columns that a table of an earlier version does not have. When the table is complete, it does nothing, and needs no right to
  * create tables. Several processes may run it at once.
  *
  * Requires PostgreSQL 11 or newer. The schema of a qualified name must exist.
@@ -234,7 +235,7 @@ export function postgresStore(
     runOnceRetainMs = YEAR_MS,
     maxRunMs = 240_000,
   } = readOptions('postgresStore', options, rules(), issuesAt('database', mustBeDatabase(database)))
-  const opened = openDatabase(database, {
+  const { query, transaction } = openDatabase(database, {
     name: 'postgresStore',
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     runsCallerFunctions: true,
@@ -242,20 +243,15 @@ export function postgresStore(
   const sql = deliveryStatements(table, runOnceRetainMs)
   const lateClaims = new LateClaims()
 
-  let isComplete = false
-  /** Refuses a table of 0.2. Asks until it has the columns: a migration may add them while the store is used. */
-  async function requireColumns(): Promise<void> {
-    isComplete ||= (await opened.query(sql.hasColumns)).length > 0
-    if (!isComplete) {
-      throw new ConfigurationError(
-        `postgresStore: the table lacks columns. Run: ${addColumns(quotedTable(table), MESSAGE_COLUMNS)}`,
-      )
-    }
+  let found = false
+  /** Whether the table has the columns for messages. Asks until it has: a migration may add them while the store is used. */
+  const hasMessages = async (): Promise<boolean> => {
+    found ||= (await query(sql.hasMessages)).length > 0
+    return found
   }
-
-  const query: Query = async (...statement) => {
-    await requireColumns()
-    return opened.query(...statement)
+  const requireMessages = async (): Promise<void> => {
+    if (await hasMessages()) return
+    throw new ConfigurationError(noColumns('postgresStore', addColumns(quotedTable(table), MESSAGE_COLUMNS)))
   }
 
   /** Sends statements until one returns a row. */
@@ -280,6 +276,7 @@ export function postgresStore(
 
   /** Ends a claim. Resolves to whether it existed. */
   async function release(stored: string, token: string, failure?: DeliveryFailure): Promise<boolean> {
+    if (!(await hasMessages())) return (await firstRow(stored, [sql.release, token])) !== undefined
     const { rawBody, reason = '', error } = failure ?? {}
     const kept = await firstRow(stored, [
       sql.keep,
@@ -300,6 +297,7 @@ export function postgresStore(
       if (message === undefined) return claimWith(sql.claim, stored, lease)
       const { endpoint, rawBody, retainMs } = message
       const keepMs = requireMilliseconds('retainMs', retainMs)
+      await requireMessages()
       try {
         const values = [toAscii(endpoint), keepMs, toBase64(rawBody)] as const
         return await claimWith(sql.claimWithMessage, stored, lease, ...values)
@@ -317,8 +315,9 @@ export function postgresStore(
     async complete(key, token, retainMs) {
       const stored = storedKey(key)
       const values = [token, requireMilliseconds('retainMs', retainMs)] as const
+      const complete = (await hasMessages()) ? sql.completeWithMessage : sql.complete
       // The INSERT is for a row that is gone.
-      return (await firstRow(stored, [sql.complete, ...values], [sql.insertDone, ...values])) !== undefined
+      return (await firstRow(stored, [complete, ...values], [sql.insertDone, ...values])) !== undefined
     },
 
     async release(key, token, failure) {
@@ -326,6 +325,7 @@ export function postgresStore(
     },
 
     async failed(endpoint, after = '', limit = PAGE_SIZE) {
+      await requireMessages()
       const [lastFailedAt = '', hash = ''] = after.split(' ')
       const start = lastFailedAt === '' ? '-infinity' : lastFailedAt
       return (await query(sql.failed, toAscii(endpoint), start, hash, limit)).map(toFailedDelivery)
@@ -334,6 +334,7 @@ export function postgresStore(
     async take(key, leaseMs, endpoint = ''): Promise<TakeResult> {
       const stored = storedKey(key)
       const lease = requireLease(leaseMs)
+      await requireMessages()
       const token = crypto.randomUUID()
       try {
         const [message] = (await firstRow(stored, [sql.take, token, lease, toAscii(endpoint)])) ?? []
@@ -349,6 +350,7 @@ export function postgresStore(
     async forget(key, endpoint = '') {
       const stored = storedKey(key)
       const own = toAscii(endpoint)
+      await requireMessages()
       return (await firstRow(stored, [sql.forget, own], [sql.forgetClaimed, own])) !== undefined
     },
 
@@ -358,13 +360,13 @@ export function postgresStore(
     ): Promise<RunOnceResult<Awaited<Result>>> {
       const stored = storedKey(key)
       const token = crypto.randomUUID()
+      const stillOpen = (await hasMessages()) ? sql.stillOpenWithMessage : sql.stillOpen
       let outcome: RunOnceResult<Awaited<Result>> = { ran: false }
-      await requireColumns()
-      await opened.transaction(async (tx) => {
+      await transaction(async (tx) => {
         const query: Query = (...statement) => tx.query(...statement)
         if (await insert(query, [sql.runOnce, stored, token], [sql.currentRun, stored, token])) return
         const result = await tx.withClient(apply, maxRunMs)
-        const rows = await tx.query(sql.endRun, stored).catch((error) => {
+        const rows = await tx.query(stillOpen, stored).catch((error) => {
           throw error?.code === IN_FAILED_SQL_TRANSACTION ? new Error(QUERY_FAILED, { cause: error }) : error
         })
         if (rows.length === 0) throw new Error(COMMITTED_BY_APPLY)
@@ -375,7 +377,8 @@ export function postgresStore(
 
     async prune(limit = 1000) {
       requireLimit(limit)
-      return (await query(sql.prune, limit)).length
+      const prune = (await hasMessages()) ? sql.pruneExceptMessages : sql.prune
+      return (await query(prune, limit)).length
     },
   }
 }
@@ -482,6 +485,10 @@ function deliveryStatements(tableName: string, runOnceRetainMs: number) {
         SET state = excluded.state, token = excluded.token, expires_at = ${expiry}${more.set}
         WHERE NOT ${isCurrent('record')}
       RETURNING 1`
+  const complete = (set = '') => `UPDATE ${table} AS record
+      SET state = 'done', token = $2::text, expires_at = ${fromNow('$3')}${set}
+      WHERE ${delivery} AND (token = $2::text OR NOT ${isCurrent('record')}) RETURNING 1`
+  const noMessage = 'message = NULL, failure_reason = NULL, failure_error = NULL'
   // The parameter may be empty, and the endpoint of a claim without a message is NULL.
   const ofEndpoint = (parameter: string) => `coalesce(endpoint = nullif(${parameter}::text, ''), true)`
   // The expiry of a failed delivery is the time of its last failure: the release, or the end of the lease.
@@ -494,13 +501,17 @@ function deliveryStatements(tableName: string, runOnceRetainMs: number) {
   const iso = (time: string) => `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US')`
   // Finds the row only in the transaction that wrote it.
   const stillOpen = `SELECT 1 FROM ${table} WHERE ${runOnceKey} AND xmin::text::bigint = txid_current() % 4294967296`
+  const prune = (condition = '') => `WITH expired AS (
+        SELECT purpose, key_hash FROM ${table} AS record WHERE ${hasEnded}${condition}
+        ORDER BY expires_at LIMIT $1::int FOR UPDATE SKIP LOCKED
+      )
+      DELETE FROM ${table} AS record USING expired
+      WHERE record.purpose = expired.purpose AND record.key_hash = expired.key_hash
+      RETURNING 1`
   return {
     claim: insert('delivery', 'claimed', fromNow('$3')),
     // The row keeps its token, so that a retry after a lost response succeeds.
-    complete: `UPDATE ${table} AS record
-      SET state = 'done', token = $2::text, expires_at = ${fromNow('$3')},
-        message = NULL, failure_reason = NULL, failure_error = NULL
-      WHERE ${delivery} AND (token = $2::text OR NOT ${isCurrent('record')}) RETURNING 1`,
+    complete: complete(),
     insertDone: insert('delivery', 'done', fromNow('$3')),
     currentClaim: `SELECT ${isOurs}, state, ${remaining}
       FROM ${table} AS record WHERE ${delivery} AND ${isCurrent('record')}`,
@@ -509,28 +520,17 @@ function deliveryStatements(tableName: string, runOnceRetainMs: number) {
     release: `DELETE FROM ${table} WHERE ${ownClaim} RETURNING 1`,
     runOnce: insert('run_once', 'done', runOnceExpiry),
     currentRun: `SELECT ${isOurs} FROM ${table} AS record WHERE ${runOnceKey} AND ${isCurrent('record')}`,
-    // Removes the message at the end of the transaction: before, the lock of its row would delay the extensions of the lease.
-    endRun: `WITH removed AS (
-        UPDATE ${table} SET message = NULL
-        WHERE ${delivery} AND message IS NOT NULL AND EXISTS (${stillOpen}) RETURNING 1
-      )
-      ${stillOpen}`,
-    prune: `WITH expired AS (
-        SELECT purpose, key_hash FROM ${table} AS record WHERE ${hasEnded} AND NOT (${isKept})
-        ORDER BY expires_at LIMIT $1::int FOR UPDATE SKIP LOCKED
-      )
-      DELETE FROM ${table} AS record USING expired
-      WHERE record.purpose = expired.purpose AND record.key_hash = expired.key_hash
-      RETURNING 1`,
-    // A statement on a missing table fails with its own error.
-    hasColumns: `SELECT 1 WHERE to_regclass('${table}') IS NULL OR EXISTS (${hasColumn(table, 'message')})`,
+    stillOpen,
+    prune: prune(),
+    hasMessages: hasColumn(table, 'message'),
 
-    // The following statements are for messages that are kept.
+    // The following statements need the columns for messages.
     claimWithMessage: insert('delivery', 'claimed', fromNow('$3'), {
       columns: ', endpoint, keep_ms, attempts, message',
       values: ", $4::text, $5::bigint, 1, decode($6::text, 'base64')",
       set: SET_MESSAGE,
     }),
+    completeWithMessage: complete(`, ${noMessage}`),
     // Releases a claim and keeps its message. `runOnce` may have removed the message, and `forget` the endpoint, too.
     keep: `UPDATE ${table}
       SET token = NULL, expires_at = clock_timestamp(),
@@ -563,6 +563,13 @@ function deliveryStatements(tableName: string, runOnceRetainMs: number) {
       WHERE ${delivery} AND ${ofEndpoint('$2')} AND ${isFailed} AND NOT ${isCurrent('record')} RETURNING 1`,
     forgetClaimed: `UPDATE ${table} SET endpoint = NULL, message = NULL
       WHERE ${delivery} AND ${ofEndpoint('$2')} AND state = 'claimed' AND endpoint IS NOT NULL RETURNING 1`,
+    // Removes the message at the end of the transaction: before, the lock of its row would delay the extensions of the lease.
+    stillOpenWithMessage: `WITH removed AS (
+        UPDATE ${table} SET message = NULL
+        WHERE ${delivery} AND message IS NOT NULL AND EXISTS (${stillOpen}) RETURNING 1
+      )
+      ${stillOpen}`,
+    pruneExceptMessages: prune(` AND NOT (${isKept})`),
     expireMessages: `WITH oldest AS (
         SELECT purpose, key_hash FROM ${table} WHERE ${hasEnded}
         ORDER BY expires_at LIMIT ${EXPIRY_SEARCH}

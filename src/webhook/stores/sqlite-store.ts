@@ -3,6 +3,7 @@
  *
  * @module campaign-client/webhook/sqlite
  */
+import { ConfigurationError } from '../../errors/client-errors.ts'
 import { issuesAt, type OptionRules, optional, readOptions, refuseOptions } from '../../errors/option-checks.ts'
 import { MAX_CLAIM_MS } from '../../shared/delivery-schedule.ts'
 import { toVisible } from '../../shared/text.ts'
@@ -29,6 +30,7 @@ import {
   EXPIRY_SEARCH,
   type FailedDelivery,
   mustBeRetention,
+  noColumns,
   notStored,
   PAGE_SIZE,
   type RunOnceResult,
@@ -122,9 +124,24 @@ const rules = (): OptionRules<SqliteStoreOptions> => ({
   runOnceRetainMs: optional(mustBeRetention),
 })
 
+/** The columns of a kept message. Tables of earlier versions do not have them. */
+const MESSAGE_COLUMNS: Readonly<Record<string, string>> = {
+  endpoint: 'TEXT',
+  keep_ms: 'INTEGER',
+  attempts: 'INTEGER',
+  first_failed_at: 'INTEGER',
+  failure_reason: 'TEXT',
+  failure_error: 'TEXT',
+  message: 'BLOB',
+}
+
+/** Returns the statements that add columns to a table. */
+const addColumns = (table: string, names: readonly string[]): string =>
+  names.map((name) => `ALTER TABLE "${table}" ADD COLUMN ${name} ${MESSAGE_COLUMNS[name]};`).join(' ')
+
 /**
  * Returns the SQL that creates the table of {@link sqliteStore} in your own database. It does nothing when the table exists. A
- * store over a path runs it by itself.
+ * store over a path runs it by itself, and adds the columns that a table of an earlier version does not have.
  *
  * @param table - as in {@link SqliteStoreOptions.table}
  * @throws ConfigurationError when the name is malformed
@@ -142,14 +159,9 @@ export function sqliteSchema(table: string = DEFAULT_TABLE): string {
   state TEXT NOT NULL CHECK (state IN ('claimed', 'done')),
   token TEXT,
   expires_at INTEGER NOT NULL, -- milliseconds since 1970
-  endpoint TEXT,
-  keep_ms INTEGER,
-  attempts INTEGER,
-  first_failed_at INTEGER,
-  failure_reason TEXT,
-  failure_error TEXT,
-  message BLOB,
-  PRIMARY KEY (purpose, key)
+${Object.entries(MESSAGE_COLUMNS)
+  .map(([name, type]) => `  ${name} ${type},\n`)
+  .join('')}  PRIMARY KEY (purpose, key)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS "${table}_expires_at" ON "${table}" (expires_at);`
 }
@@ -201,6 +213,13 @@ export function sqliteStore(
   const connection = new StoreConnection(source, table)
   const sql = sqliteStatements(table, runOnceRetainMs)
 
+  /** Runs `work` in a transaction, with the statements for messages. */
+  const withMessages = <Result>(work: () => Result): Promise<Result> =>
+    connection.transaction(() => {
+      if (connection.hasMessages()) return work()
+      throw new ConfigurationError(noColumns('sqliteStore', addColumns(table, connection.missingColumns())))
+    })
+
   /** Returns a claim after a statement that claims returned no row. */
   function otherClaim(
     statement: string,
@@ -228,9 +247,7 @@ export function sqliteStore(
       const { endpoint, rawBody, retainMs } = message
       const keepMs = requireMilliseconds('retainMs', retainMs)
       try {
-        return await connection.transaction(() =>
-          claimWith(sql.claimWithMessage, key, lease, endpoint, keepMs, rawBody),
-        )
+        return await withMessages(() => claimWith(sql.claimWithMessage, key, lease, endpoint, keepMs, rawBody))
       } catch (error) {
         // A claim without its message may still fit on the disk.
         if (sqliteProblem(error) !== 'full') throw error
@@ -245,12 +262,16 @@ export function sqliteStore(
 
     async complete(key, token, retainMs) {
       const values = [requireKey(key), token, requireMilliseconds('retainMs', retainMs)]
-      return connection.transaction(() => connection.changes(sql.complete, ...values))
+      return connection.transaction(() => {
+        const statement = connection.hasMessages() ? sql.completeWithMessage : sql.complete
+        return connection.changes(statement, ...values)
+      })
     },
 
     async release(key, token, failure) {
       requireKey(key)
       await connection.transaction(() => {
+        if (!connection.hasMessages()) return connection.changes(sql.release, key, token)
         const { rawBody = null, reason = null, error = null } = failure ?? {}
         const isKept = connection.changes(sql.keep, rawBody, reason, error, key, token)
         return isKept ? connection.count(sql.expireMessages) : connection.changes(sql.release, key, token)
@@ -259,7 +280,7 @@ export function sqliteStore(
 
     async failed(endpoint, after = '', limit = PAGE_SIZE) {
       const [, lastFailedAt = '-1', lastKey = ''] = /^(\d+) (.+)$/s.exec(after) ?? []
-      const rows = await connection.transaction(() =>
+      const rows = await withMessages(() =>
         connection.findAll(sql.failed, endpoint, Number(lastFailedAt), lastKey, limit),
       )
       return rows.map(toFailedDelivery)
@@ -269,7 +290,7 @@ export function sqliteStore(
       const token = crypto.randomUUID()
       const lease = requireLease(leaseMs)
       requireKey(key)
-      return connection.transaction(() => {
+      return withMessages(() => {
         const [message] = connection.find(sql.take, token, lease, key, endpoint ?? null) ?? []
         if (message !== undefined) return { state: 'claimed', token, rawBody: new Uint8Array(message as Uint8Array) }
         return otherClaim(sql.notTaken, key, endpoint ?? null) ?? { state: 'unknown' }
@@ -278,7 +299,7 @@ export function sqliteStore(
 
     async forget(key, endpoint) {
       const values = [requireKey(key), endpoint ?? null]
-      return connection.transaction(() =>
+      return withMessages(() =>
         [sql.forget, sql.forgetClaimed].some((statement) => connection.changes(statement, ...values)),
       )
     },
@@ -289,7 +310,7 @@ export function sqliteStore(
       return connection.transaction((): RunOnceResult<Result> => {
         if (connection.changes(sql.runOnce, key)) {
           const result = connection.callSynchronously(apply)
-          connection.changes(sql.removeMessage, key)
+          if (connection.hasMessages()) connection.changes(sql.removeMessage, key)
           return { ran: true, result }
         }
         if (connection.find(sql.hasRun, key) === undefined) throw new Error(notStored('sqliteStore'))
@@ -299,7 +320,9 @@ export function sqliteStore(
 
     async prune(limit = 1000) {
       requireLimit(limit)
-      return connection.transaction(() => connection.count(sql.prune, limit))
+      return connection.transaction(() =>
+        connection.count(connection.hasMessages() ? sql.pruneExceptMessages : sql.prune, limit),
+      )
     },
 
     close: () => connection.close(),
@@ -346,6 +369,7 @@ class StoreConnection {
   /** The files of the database, by path. */
   readonly #files = new Map<string, string>()
   readonly #statements = new Map<string, SqliteStatement>()
+  #hasMessages = false
 
   constructor(source: string | SqliteDatabase, table: string) {
     this.#source = source
@@ -456,6 +480,16 @@ class StoreConnection {
       .map((row) => Object.values(row as object))
   }
 
+  /** Whether the table has the columns for messages. You may add them to your own database at any time. */
+  hasMessages(): boolean {
+    this.#hasMessages ||= this.missingColumns().length === 0
+    return this.#hasMessages
+  }
+
+  missingColumns(): string[] {
+    return missingColumns(this.#open(), this.#table)
+  }
+
   #prepare(statement: string): SqliteStatement {
     const prepared = this.#statements.get(statement) ?? this.#open().prepare(statement)
     this.#statements.set(statement, prepared)
@@ -490,7 +524,8 @@ function openFile(path: string, table: string): SqliteDatabase {
   try {
     database = openSqlite('sqliteStore', path)
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
-    database.exec(`BEGIN IMMEDIATE; ${sqliteSchema(table)} COMMIT`)
+    database.exec(`BEGIN IMMEDIATE; ${sqliteSchema(table)}`)
+    database.exec(`${addColumns(table, missingColumns(database, table))} COMMIT`)
     return database
   } catch (error) {
     database?.close()
@@ -501,6 +536,13 @@ function openFile(path: string, table: string): SqliteDatabase {
       cause: error,
     })
   }
+}
+
+/** Returns the columns for messages that a table does not have. */
+function missingColumns(database: SqliteDatabase, table: string): string[] {
+  const columns = database.prepare('SELECT name FROM pragma_table_info(?)').all(table)
+  const names = columns.map((row) => Object.values(row as object)[0])
+  return Object.keys(MESSAGE_COLUMNS).filter((name) => !names.includes(name))
 }
 
 function sqliteStatements(table: string, runOnceRetainMs: number) {
@@ -525,6 +567,9 @@ function sqliteStatements(table: string, runOnceRetainMs: number) {
         SET state = excluded.state, token = excluded.token, expires_at = excluded.expires_at${set}
         WHERE ${condition}${isExpired}
       RETURNING 1`
+  const complete = (set?: string) =>
+    write('delivery', 'done', '?', fromNow('?'), { set, condition: 'record.token = excluded.token OR ' })
+  const noMessage = 'message = NULL, failure_reason = NULL, failure_error = NULL'
   // The parameter may be NULL, and so may the endpoint of a claim without a message.
   const ofEndpoint = `${ofKey} AND coalesce(endpoint = ?, TRUE)`
   // The expiry of a failed delivery is the time of its last failure: the release, or the end of the lease.
@@ -536,24 +581,21 @@ function sqliteStatements(table: string, runOnceRetainMs: number) {
   return {
     claim: write('delivery', 'claimed', '?', fromNow('?')),
     // The row keeps its token, so that a retry after a lost response succeeds.
-    complete: write('delivery', 'done', '?', fromNow('?'), {
-      set: ', message = NULL, failure_reason = NULL, failure_error = NULL',
-      condition: 'record.token = excluded.token OR ',
-    }),
+    complete: complete(),
     current: `SELECT state, max(expires_at - ${now}, 0) FROM "${table}" WHERE ${ofKey}`,
     extend: `UPDATE "${table}" SET expires_at = ${fromNow('?')} WHERE ${currentClaim} AND expires_at > ${now} RETURNING 1`,
     release: `DELETE FROM "${table}" WHERE ${currentClaim} RETURNING 1`,
     runOnce: write('run_once', 'done', 'NULL', runOnceExpiry),
     hasRun: `SELECT 1 FROM "${table}" WHERE purpose = 'run_once' AND key = ?`,
-    prune: `DELETE FROM "${table}"
-      WHERE ${isOldest('CAST(? AS INTEGER)', ` AND NOT (${isKept})`)} RETURNING 1`,
+    prune: `DELETE FROM "${table}" WHERE ${isOldest('CAST(? AS INTEGER)')} RETURNING 1`,
 
-    // The following statements are for messages that are kept.
+    // The following statements need the columns for messages.
     claimWithMessage: write('delivery', 'claimed', '?', fromNow('?'), {
       columns: ', endpoint, keep_ms, attempts, message',
       values: ', ?, ?, 1, ?',
       set: SET_MESSAGE,
     }),
+    completeWithMessage: complete(`, ${noMessage}`),
     // Releases a claim and keeps its message. `runOnce` may have removed the message, and `forget` the endpoint, too.
     keep: `UPDATE "${table}" SET token = NULL, expires_at = ${now}, message = coalesce(message, ?),
         first_failed_at = coalesce(first_failed_at, ${now}), failure_reason = ?, failure_error = ?
@@ -573,6 +615,8 @@ function sqliteStatements(table: string, runOnceRetainMs: number) {
     forgetClaimed: `UPDATE "${table}" SET endpoint = NULL, message = NULL
       WHERE ${ofEndpoint} AND state = 'claimed' AND endpoint IS NOT NULL RETURNING 1`,
     removeMessage: `UPDATE "${table}" SET message = NULL WHERE ${ofKey} AND message IS NOT NULL RETURNING 1`,
+    pruneExceptMessages: `DELETE FROM "${table}"
+      WHERE ${isOldest('CAST(? AS INTEGER)', ` AND NOT (${isKept})`)} RETURNING 1`,
     expireMessages: `DELETE FROM "${table}" AS record
       WHERE ${isOldest(String(EXPIRY_SEARCH))} AND ${isFailed} AND NOT (${isKept}) RETURNING 1`,
   }

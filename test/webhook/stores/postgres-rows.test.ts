@@ -178,12 +178,6 @@ describe('the question of a store', () => {
     expect(await failed).toMatch(words)
     answer = pool.query
     for (const key of ['one', 'two']) expect(await store.claim(key, 1000)).toMatchObject({ state: 'claimed' })
-    expect(query.mock.calls.map(([text]) => text.split(' ')[0])).toEqual([
-      'SELECT',
-      'SELECT',
-      'SELECT',
-      'INSERT',
-      'INSERT',
-    ])
+    expect(query.mock.calls.map(([text]) => text.split(' ')[0])).toEqual(['SELECT', 'SELECT', 'INSERT', 'INSERT'])
   })
 })

@@ -668,7 +668,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
       }
     })
 
-    describe('of 0.2', () => {
+    describe('of an earlier version', () => {
       let older: string
       beforeAll(async () => {
         older = `${schema}."Older"`
@@ -678,6 +678,21 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
           PRIMARY KEY (purpose, key_hash))`)
       })
       const open = () => postgresStore(pool, { table: `${schema}.Older` })
+
+      test('goes on working without keepFailed', async () => {
+        const store = open()
+        const key = freshKey()
+        await store.release(key, await claimed(store, key, 60_000), {
+          reason: 'interrupted',
+          rawBody: new Uint8Array(),
+        })
+        const token = await claimed(store, key, 60_000)
+        expect((await store.runOnce(key, () => 1)).ran).toBe(true)
+        expect(await store.complete(key, token, 60_000)).toBe(true)
+        await store.complete(freshKey(), 'token', 1)
+        await waitOnStoreClock(store, 1)
+        expect(await store.prune()).toBeGreaterThanOrEqual(1)
+      })
 
       test('is left with a warning by a session that does not own it', async () => {
         const role = `role_${randomUUID().slice(0, 8)}`
@@ -697,8 +712,10 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
         expect(notices).toEqual([expect.stringMatching(/^campaign-client: only the owner of .* can run: ALTER TABLE /)])
       })
 
-      test('causes 503 and an error with the statement to run; the schema adds the columns, too', async () => {
-        const { receiver, errors, handled } = observedReceiver({ store: open() })
+      test('with keepFailed causes 503 and an error with the statement to run; the schema adds the columns, too', async () => {
+        const janitor = open()
+        await janitor.prune()
+        const { receiver, errors, handled } = observedReceiver({ store: open(), keepFailed: true })
         expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(503)
         const [{ error, context } = { error: undefined, context: undefined }] = errors
         expect(error).toBeInstanceOf(ConfigurationError)
@@ -715,10 +732,15 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
           await client.query('ROLLBACK')
           client.release()
         }
-        await expect(open().runOnce(freshKey(), () => 1)).rejects.toThrow(ConfigurationError)
         await pool.query(postgresSchema(`${schema}.Older`))
         expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(200)
         expect(handled).toHaveLength(1)
+
+        const [key, message] = [freshKey(), { endpoint: freshKey(), rawBody: new Uint8Array([1]), retainMs: 60_000 }]
+        const claim = await open().claim(key, 60_000, message)
+        await open().release(key, (claim as { token: string }).token)
+        while ((await janitor.prune(1000)) === 1000);
+        expect(await open().failed(message.endpoint)).toMatchObject([{ key }])
       })
     })
 

@@ -405,6 +405,20 @@ describe('the file of sqliteStore', () => {
     expect(await open(path).claim(key, 60_000)).toEqual({ state: 'done' })
   })
 
+  test('of an earlier version gets the columns of kept messages, and keeps its records', async () => {
+    const path = folder.file()
+    const key = freshKey()
+    const older = openNode(path)
+    older.exec(`CREATE TABLE campaign_deliveries (
+      purpose TEXT NOT NULL, key TEXT NOT NULL, state TEXT NOT NULL, token TEXT, expires_at INTEGER NOT NULL,
+      PRIMARY KEY (purpose, key)) STRICT, WITHOUT ROWID`)
+    await sqliteStore(older).complete(key, 'token', 60_000)
+    older.close()
+    const message = { endpoint: 'campaign', rawBody: new Uint8Array([1]), retainMs: 60_000 }
+    expect(await open(path).claim(key, 1000, message)).toEqual({ state: 'done' })
+    expect(await open(path).claim(freshKey(), 1000, message)).toMatchObject({ state: 'claimed' })
+  })
+
   test('can be shared by stores with different tables', async () => {
     const path = folder.file()
     const key = freshKey()
