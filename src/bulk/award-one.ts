@@ -2,7 +2,6 @@ import { AwardUnsettledError, type UnsettledReason, withCause } from '../errors/
 import { invalidRequestError, mustBeBoolean, type OptionRules, optional, readOptions } from '../errors/option-checks.ts'
 import type { FinalVerdict } from '../schemas/award-report.ts'
 import { clientInternals, optionsFor } from '../shared/client-internals.ts'
-import { LEDGER } from '../shared/ledger-key.ts'
 import {
   confirmAward,
   EVIDENCE_RULES,
@@ -14,7 +13,7 @@ import {
 } from './attempt.ts'
 import { confirmOf } from './confirm-from-progress.ts'
 import { EVIDENCE_FAILED } from './ledger/award-state.ts'
-import { type Attempt, type AwardLedger, type AwardSession, mustBeLedger } from './ledger/ledger.ts'
+import { type Attempt, type AwardLedger, type AwardSession, LEDGER, mustBeLedger } from './ledger/ledger.ts'
 import { type AwardRow, checkRow, conflictIssues, issuesOfClient, requireArguments } from './rows.ts'
 import type { AwardClient } from './run.ts'
 

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import type { CampaignClient } from '../client.ts'
-import { AwardRunStoppedError, withCause } from '../errors/bulk-errors.ts'
+import { AwardRunStoppedError, withCause, withParts } from '../errors/bulk-errors.ts'
 import { ApiError, type CampaignError, ConfigurationError } from '../errors/client-errors.ts'
 import {
   invalidRequestError,
@@ -15,8 +15,6 @@ import type { AwardReport } from '../schemas/award-report.ts'
 import { isAwarded, isFinal, isUsedBefore } from '../shared/award.ts'
 import { type ClientTarget, clientInternals, optionsFor, PACED_OPTIONS } from '../shared/client-internals.ts'
 import type { Issue } from '../shared/issue.ts'
-import { LEDGER } from '../shared/ledger-key.ts'
-import { withParts } from '../shared/message-parts.ts'
 import { toJsonLine } from '../shared/text.ts'
 import { onAbort, sleep, startTimer } from '../shared/timers.ts'
 import {
@@ -36,7 +34,7 @@ import {
 } from './attempt.ts'
 import { confirmOf, type ReadAward, readerOf } from './confirm-from-progress.ts'
 import type { AwardResult, RetryableVerdicts } from './ledger/award-state.ts'
-import { type Attempt, type AwardLedger, type LedgerSession, mustBeLedger } from './ledger/ledger.ts'
+import { type Attempt, type AwardLedger, LEDGER, type LedgerSession, mustBeLedger } from './ledger/ledger.ts'
 import { DEFAULT_CONCURRENCY, DEFAULT_PATIENCE_MS, mustBeConcurrency, mustBePatience, Pacer } from './pacing.ts'
 import { type AwardProgress, ProgressReporter, RunReport } from './report.ts'
 import {

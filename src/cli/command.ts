@@ -1,6 +1,5 @@
 import { Command as BaseCommand, InvalidArgumentError, Option } from 'commander'
-import { MAX_PATIENCE_MS, WALLET_ADDRESS } from '../shared/award.ts'
-import { MAX_DIGITS } from '../shared/decimals.ts'
+import { MAX_DIGITS, MAX_PATIENCE_MS, WALLET_ADDRESS } from '../shared/award.ts'
 import { EXIT, type ExitCode } from './failure.ts'
 import type { Interrupts } from './interrupts.ts'
 import type { Output } from './output.ts'

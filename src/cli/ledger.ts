@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { fileLedger, type LedgerEntry } from '../bulk/ledger/file-ledger.ts'
+import { LEDGER } from '../bulk/ledger/ledger.ts'
 import { readProgress } from '../bulk/read-progress.ts'
 import type { CampaignClient } from '../client.ts'
 import type { UserProgress } from '../endpoints/get-user-progress.ts'
@@ -19,7 +20,6 @@ import {
   VERDICTS,
 } from '../shared/award.ts'
 import { type ClientTarget, clientInternals, differentParts, shownClaim } from '../shared/client-internals.ts'
-import { LEDGER } from '../shared/ledger-key.ts'
 import { type ProgressFormat, readProgressFormat } from './award/ask-service.ts'
 import { formatCount, formatXp } from './award/format.ts'
 import { checkReportPaths, ledgerReport, writeReports } from './award/report.ts'

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini'
-import { DECIMAL } from '../shared/decimals.ts'
-import { isWellFormed, type OpenString } from '../shared/text.ts'
+import { DECIMAL, isWellFormed, type OpenString } from '../shared/text.ts'
 
 export type { OpenString } from '../shared/text.ts'
 

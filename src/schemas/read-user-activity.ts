@@ -1,5 +1,5 @@
-import { DECIMAL } from '../shared/decimals.ts'
 import type { Issue } from '../shared/issue.ts'
+import { DECIMAL } from '../shared/text.ts'
 import { isRecord, typeName } from '../shared/type-checks.ts'
 
 /** The campaign of a message. */

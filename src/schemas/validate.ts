@@ -1,6 +1,6 @@
 import { type $ZodIssue, type $ZodType, type $ZodTypes, safeParse } from 'zod/v4/core'
-import { DECIMAL } from '../shared/decimals.ts'
 import { type Issue, type Issues, MAX_ISSUES } from '../shared/issue.ts'
+import { DECIMAL } from '../shared/text.ts'
 import { isRecord, typeName } from '../shared/type-checks.ts'
 
 /** The validated value, or its issues. */

@@ -1,5 +1,3 @@
-import { addDecimals } from './decimals.ts'
-
 /** The form of an Ethereum wallet address. The letter case carries an optional checksum; `0X` is not accepted. */
 export const WALLET_ADDRESS = /^0x[0-9a-fA-F]{40}$/
 
@@ -26,6 +24,18 @@ export const walletKey = ({ address, pid }: Pick<AwardFields, 'address' | 'pid'>
 
 /** Whether two awards with the same id are the same award. The letter case of an address makes no difference. */
 export const isSameAward = (one: AwardFields, other: AwardFields): boolean => awardKey(one) === awardKey(other)
+
+/** The number of significant decimal digits that a JavaScript number can always represent. */
+export const MAX_DIGITS = 15
+
+/**
+ * Adds decimals: the sum of 0.1 and 0.2 is 0.3. Rounds the sum to {@link MAX_DIGITS} digits, so that the
+ * errors of binary fractions do not accumulate.
+ */
+export function addDecimals(one: number, other: number): number {
+  const sum = one + other
+  return Number.isInteger(sum) ? sum : Number(sum.toPrecision(MAX_DIGITS))
+}
 
 /** A number of awards, and their XP. */
 export interface Sum {

@@ -1,3 +1,6 @@
+/** Matches numeric strings. */
+export const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
+
 /** Any string. Editors complete the known values. */
 export type OpenString<Known extends string> = Known | (string & Record<never, never>)
 

@@ -10,7 +10,7 @@ import {
   rewardWallets,
 } from 'campaign-client/bulk'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { LEDGER } from '../../src/shared/ledger-key.ts'
+import { LEDGER } from '../../src/bulk/ledger/ledger.ts'
 import { award, awards, holdCalls, newPath, openFiles, setup, temporaryFolder, verdictsOf } from './fixtures.ts'
 
 const newLedger = () => fileLedger(newPath())

@@ -10,8 +10,7 @@ import {
   releaseAward,
   resultOf,
 } from '../../src/bulk/ledger/award-state.ts'
-import type { Attempt, LedgerSession } from '../../src/bulk/ledger/ledger.ts'
-import { LEDGER } from '../../src/shared/ledger-key.ts'
+import { type Attempt, LEDGER, type LedgerSession } from '../../src/bulk/ledger/ledger.ts'
 import { postgres } from '../databases/postgres.ts'
 import { skipsWithout } from '../support/skips-without.ts'
 import { ENDS, RETRYABLE, STATES, shown } from './award-states.ts'

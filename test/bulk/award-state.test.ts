@@ -8,7 +8,7 @@ import {
   releaseAward,
   resultOf,
 } from '../../src/bulk/ledger/award-state.ts'
-import { LEDGER } from '../../src/shared/ledger-key.ts'
+import { LEDGER } from '../../src/bulk/ledger/ledger.ts'
 import { ENDS, RETRYABLE, STATES, shown } from './award-states.ts'
 import { award, newPath } from './fixtures.ts'
 

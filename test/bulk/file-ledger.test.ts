@@ -20,7 +20,7 @@ import { ConfigurationError } from 'campaign-client'
 import { type AwardRow, fileLedger, type LedgerEntry, readLedger, rewardWallets } from 'campaign-client/bulk'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { LedgerHeader, LedgerState } from '../../src/bulk/ledger/file-ledger.ts'
-import { LEDGER, LEDGER_CHANGED } from '../../src/shared/ledger-key.ts'
+import { LEDGER, LEDGER_CHANGED } from '../../src/bulk/ledger/ledger.ts'
 import {
   award,
   awards,

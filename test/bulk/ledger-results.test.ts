@@ -1,7 +1,6 @@
 import { type AwardLedger, fileLedger, rewardWallets } from 'campaign-client/bulk'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import type { AwardClaim, LedgerSession } from '../../src/bulk/ledger/ledger.ts'
-import { LEDGER } from '../../src/shared/ledger-key.ts'
+import { type AwardClaim, LEDGER, type LedgerSession } from '../../src/bulk/ledger/ledger.ts'
 import { award, awards, counts, newPath, sessionWith, setup, stopErrorOf } from './fixtures.ts'
 
 /** Returns a ledger in a file. `methodsOf` replaces methods of its session. */

@@ -2,8 +2,7 @@ import type { AwardFailure, AwardRow, Verdict } from 'campaign-client/bulk'
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import type { RetryableVerdicts } from '../../src/bulk/ledger/award-state.ts'
-import type { Attempt, LedgerSession } from '../../src/bulk/ledger/ledger.ts'
-import { LEDGER } from '../../src/shared/ledger-key.ts'
+import { type Attempt, LEDGER, type LedgerSession } from '../../src/bulk/ledger/ledger.ts'
 import { SharedLedgerModel } from './shared-ledger.ts'
 
 /** An attempt in the model and in the ledger under test. */

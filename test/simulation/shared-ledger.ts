@@ -6,10 +6,9 @@ import {
   releaseAward,
   resultOf,
 } from '../../src/bulk/ledger/award-state.ts'
-import { type Attempt, type LedgerSession, requireTarget } from '../../src/bulk/ledger/ledger.ts'
+import { type Attempt, LEDGER, type LedgerSession, requireTarget } from '../../src/bulk/ledger/ledger.ts'
 import { isSameAward, isUnknown } from '../../src/shared/award.ts'
 import type { ClientTarget } from '../../src/shared/client-internals.ts'
-import { LEDGER } from '../../src/shared/ledger-key.ts'
 import { startTimer } from '../../src/shared/timers.ts'
 
 /** What the database knows of an award. */

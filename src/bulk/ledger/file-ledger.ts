@@ -1,6 +1,7 @@
 import { chmodSync, closeSync, openSync, type Stats, statSync } from 'node:fs'
 import { constants } from 'node:os'
 import { basename, resolve } from 'node:path'
+import { withParts } from '../../errors/bulk-errors.ts'
 import { CampaignError, ConfigurationError } from '../../errors/client-errors.ts'
 import {
   issuesAt,
@@ -13,8 +14,6 @@ import {
 import type { AwardFailure, FinalVerdict, Verdict } from '../../schemas/award-report.ts'
 import { FINAL_VERDICTS, isSameAward } from '../../shared/award.ts'
 import type { ClientTarget } from '../../shared/client-internals.ts'
-import { LEDGER, LEDGER_CHANGED } from '../../shared/ledger-key.ts'
-import { withParts } from '../../shared/message-parts.ts'
 import { toJsonLine, toVisible, tryParseJson } from '../../shared/text.ts'
 import { nextTurn, sleep, startTimer } from '../../shared/timers.ts'
 import { isRecord, typeName } from '../../shared/type-checks.ts'
@@ -34,6 +33,8 @@ import {
   type AwardClaim,
   type AwardLedger,
   type AwardSession,
+  LEDGER,
+  LEDGER_CHANGED,
   type LedgerImplementation,
   type LedgerSession,
   mustBeRebind,

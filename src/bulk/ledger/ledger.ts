@@ -1,13 +1,18 @@
+import { withParts } from '../../errors/bulk-errors.ts'
 import { ConfigurationError } from '../../errors/client-errors.ts'
 import { mustBeText, nested, type OptionRule } from '../../errors/option-checks.ts'
 import type { AwardFailure, FinalVerdict, Verdict } from '../../schemas/award-report.ts'
 import { type ClientTarget, differentParts, shownClaim, textOfClaim } from '../../shared/client-internals.ts'
-import { LEDGER } from '../../shared/ledger-key.ts'
-import { withParts } from '../../shared/message-parts.ts'
 import { isWellFormed, toJsonLine } from '../../shared/text.ts'
 import { typeName } from '../../shared/type-checks.ts'
 import type { AwardRow } from '../rows.ts'
 import type { AwardResult, FinalResult, RetryableVerdicts } from './award-state.ts'
+
+/** The key of a ledger's implementation, the same in every copy of the package in a process. */
+export const LEDGER: unique symbol = Symbol.for('campaign-client.ledger') as never
+
+/** The `cause` of the error of a ledger that has changed since a plan was made. */
+export const LEDGER_CHANGED = Symbol('ledger changed')
 
 /**
  * Records awards, so that a later process can continue. Made by `fileLedger` or `postgresLedger`. You can pass one ledger to

@@ -9,7 +9,6 @@ import type { PostgresSql } from '../../postgres/postgres-js.ts'
 import type { AwardFailure, FinalVerdict, Verdict } from '../../schemas/award-report.ts'
 import { isUnknown } from '../../shared/award.ts'
 import type { ClientTarget } from '../../shared/client-internals.ts'
-import { LEDGER } from '../../shared/ledger-key.ts'
 import { toJsonLine } from '../../shared/text.ts'
 import { startTimer } from '../../shared/timers.ts'
 import type { AwardRow } from '../rows.ts'
@@ -24,6 +23,7 @@ import {
 import {
   type Attempt,
   type AwardClaim,
+  LEDGER,
   type LedgerSession,
   mustBeRebind,
   mustBeRunName,

@@ -3,8 +3,8 @@ import { access, constants, stat } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
 import { dirname } from 'node:path'
 import { type FileLedger, fileLedger } from '../../bulk/ledger/file-ledger.ts'
+import { LEDGER } from '../../bulk/ledger/ledger.ts'
 import { type ClientTarget, clientInternals } from '../../shared/client-internals.ts'
-import { LEDGER } from '../../shared/ledger-key.ts'
 import type { Context } from '../command.ts'
 import {
   allowedCampaignsOf,

@@ -1,6 +1,8 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import { fileLedger, type LedgerEntry, type LedgerHeader, type LedgerState } from '../../bulk/ledger/file-ledger.ts'
+import { LEDGER } from '../../bulk/ledger/ledger.ts'
+import { type MessageParts, partsOf } from '../../errors/bulk-errors.ts'
 import { ConfigurationError } from '../../errors/client-errors.ts'
 import {
   addSums,
@@ -14,8 +16,6 @@ import {
   VERDICTS,
   walletKey,
 } from '../../shared/award.ts'
-import { LEDGER } from '../../shared/ledger-key.ts'
-import { type MessageParts, partsOf } from '../../shared/message-parts.ts'
 import { shellWord, toJsonLine } from '../../shared/text.ts'
 import { CommandFailure, EXIT } from '../failure.ts'
 import { bold, dim, type Part, yellow } from '../output.ts'

@@ -1,7 +1,6 @@
 import { rewardId } from '../../bulk/reward-id.ts'
 import type { AwardRow } from '../../bulk/rows.ts'
-import { WALLET_ADDRESS } from '../../shared/award.ts'
-import { MAX_DIGITS } from '../../shared/decimals.ts'
+import { MAX_DIGITS, WALLET_ADDRESS } from '../../shared/award.ts'
 import { hasTooManyDigits } from '../command.ts'
 import { type Column, type ColumnNames, hiddenCharacter, spreadsheetMistake, visibleText } from './cells.ts'
 import { type Columns, type CsvRecord, hasTooManyCells } from './read-csv.ts'
