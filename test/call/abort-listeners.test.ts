@@ -4,7 +4,6 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { onAbort } from '../../src/shared/timers.ts'
 import { type Operation, operation, operations } from '../contract/operations.ts'
 import { immediateRejection, rejection, settle } from './fake-time.ts'
-import { httpServer, type LoopbackServer, silence } from './loopback-server.ts'
 import { hanging, lost, refusal, respond, type Step, scriptedFetch } from './scripted-fetch.ts'
 
 const read = operation('getCampaignPoints')
@@ -449,41 +448,6 @@ describe('signals not created by an AbortController', () => {
     expect(reason).toBe(signal.reason)
     expect(reason).toHaveProperty('name', 'TimeoutError')
     expect(reason).not.toBeInstanceOf(CampaignError)
-  })
-})
-
-describe('against a real server', () => {
-  let server: LoopbackServer
-  afterEach(() => server.close())
-
-  test('an abort ends the connection, and the next call works', async () => {
-    server = await httpServer(silence, (response) => response.end(JSON.stringify({ success: true, data: read.data })))
-    const client = clientOf({ baseUrl: server.baseUrl })
-    const controller = new AbortController()
-    const call = read.run(client, { signal: controller.signal })
-    call.catch(() => undefined)
-    await expect.poll(() => server.requests).toHaveLength(1)
-    controller.abort('enough')
-    expect(await call.catch((error: unknown) => error)).toBe('enough')
-    await expect.poll(() => server.sockets[0]?.destroyed).toBe(true)
-    expect(await read.run(client)).toEqual(read.data)
-  })
-
-  test('an abort during the body ends the connection', async () => {
-    server = await httpServer((response) => {
-      response.writeHead(200, { 'content-length': '100' })
-      response.write('{"success":')
-    })
-    const controller = new AbortController()
-    const onResponse = vi.fn()
-    const call = award.run(clientOf({ baseUrl: server.baseUrl, hooks: { onResponse } }), { signal: controller.signal })
-    call.catch(() => undefined)
-    await expect.poll(() => server.requests).toHaveLength(1)
-    await new Promise((resolve) => setImmediate(resolve))
-    controller.abort('enough')
-    expect(await call.catch((error: unknown) => error)).toBe('enough')
-    await expect.poll(() => server.sockets[0]?.destroyed).toBe(true)
-    expect(onResponse).not.toHaveBeenCalled()
   })
 })
 

@@ -1,6 +1,5 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import type { RequestLimits } from 'campaign-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { RateLimiter, type Slot, TokenLimit } from '../../src/call/rate-limiter.ts'
 import { backoffMs, JITTER } from '../../src/call/retry.ts'
@@ -577,67 +576,6 @@ test('a call that becomes the first in the queue after an abort starts in time',
   expect(order).toEqual([])
   await vi.advanceTimersByTimeAsync(1)
   expect(order).toEqual([0])
-})
-
-describe('500 awards at once to a service that accepts 50 per second', () => {
-  const LATENCY_MS = 20
-  const services = {
-    'in windows of one second': () => {
-      let windowEnds = 0
-      let left = 0
-      return (now: number): number | undefined => {
-        if (now >= windowEnds) {
-          windowEnds = now + 1_000
-          left = 50
-        }
-        return left-- > 0 ? undefined : windowEnds - now
-      }
-    },
-    'with a token bucket': () => {
-      let level = 50
-      let filledAt = 0
-      return (now: number): number | undefined => {
-        level = Math.min(50, level + ((now - filledAt) * 50) / 1_000)
-        filledAt = now
-        if (level < 1) return 1_000
-        level -= 1
-        return undefined
-      }
-    },
-  }
-
-  test.each(
-    Object.entries(services).flatMap(([name, service]) => [
-      { name, service, sendsRetryAfter: true, limits: {} },
-      { name, service, sendsRetryAfter: false, limits: {} },
-      { name, service, sendsRetryAfter: true, limits: { maxConcurrency: 16 } },
-      { name, service, sendsRetryAfter: false, limits: { maxConcurrency: 16 } },
-    ]),
-  )('$name, Retry-After $sendsRetryAfter, $limits: all succeed, most after one or two attempts', async (given) => {
-    const { service, sendsRetryAfter, limits } = given
-    const queue = new RateLimiter(limits as RequestLimits)
-    const limit = service()
-    const attempts: number[] = []
-    const award = async (): Promise<void> => {
-      for (let tried = 0; tried < 3; tried++) {
-        const admission = await admit(queue, 'token', tried)
-        const waitMs = limit(performance.now())
-        await new Promise((resolve) => setTimeout(resolve, LATENCY_MS))
-        if (waitMs === undefined) queue.recordResponse(admission)
-        else queue.record429(admission, sendsRetryAfter ? Math.ceil(waitMs / 1_000) * 1_000 : undefined, backoff)
-        queue.release(admission)
-        if (waitMs === undefined) {
-          attempts.push(tried + 1)
-          return
-        }
-      }
-    }
-    const all = Promise.all(Array.from({ length: 500 }, award))
-    await vi.advanceTimersByTimeAsync(MINUTE)
-    await all
-    expect(attempts).toHaveLength(500)
-    expect(attempts.filter((count) => count > 2).length).toBeLessThan(100)
-  })
 })
 
 test('the queues of tokens that are no longer used are removed', async () => {

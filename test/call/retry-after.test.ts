@@ -1,16 +1,9 @@
-import {
-  CampaignClient,
-  type CommonClientOptions,
-  NetworkError,
-  RateLimitError,
-  ServiceError,
-  TimeoutError,
-} from 'campaign-client'
+import { CampaignClient, type CommonClientOptions, RateLimitError, ServiceError, TimeoutError } from 'campaign-client'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { parseRetryAfter } from '../../src/call/retry.ts'
 import { operation } from '../contract/operations.ts'
-import { immediateRejection, rejection, settle } from './fake-time.ts'
+import { immediateRejection, rejection } from './fake-time.ts'
 import { hanging, lost, refusal, refused, respond, type Step } from './scripted-fetch.ts'
 import { type Scripted, scriptedTransports } from './scripted-transports.ts'
 
@@ -214,32 +207,6 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       expect(error).toMatchObject({ scope: 'total', timeoutMs: 10_000, operation: 'rewardWallet', outcome })
       expect((error as TimeoutError).cause).toBeInstanceOf(cause)
       expect(sent).toHaveLength(1)
-    })
-
-    test('may be a backoff after earlier waits', async () => {
-      const { via, sent } = script(lost)
-      const startedAt = performance.now()
-      const error = await rejection(read.run(clientOf(via, { maxRetries: 9, totalTimeoutMs: 1000 })))
-      // After 150 + 300 ms, another 600 ms would exceed the timeout.
-      expect(performance.now() - startedAt).toBe(450)
-      expect(sent).toHaveLength(3)
-      expect(error).toBeInstanceOf(TimeoutError)
-      expect(error).toMatchObject({ scope: 'total', timeoutMs: 1000, cause: expect.any(NetworkError) })
-      expect(error).not.toHaveProperty('outcome')
-    })
-
-    test('differs from a shorter wait, after which the call succeeds', async () => {
-      const { via } = script(refusal(429, { 'retry-after': '9' }), success)
-      const startedAt = performance.now()
-      expect((await settle(read.run(clientOf(via, { totalTimeoutMs: 10_000 })))).status).toBe('fulfilled')
-      expect(performance.now() - startedAt).toBe(9000)
-    })
-
-    test('fails a call with the default total timeout of 60 s, too', async () => {
-      const { via, sent } = script(refusal(429, { 'retry-after': '25' }))
-      const error = await rejection(read.run(clientOf(via, { maxRetries: 9 })))
-      expect(error).toMatchObject({ code: 'timeout', scope: 'total', timeoutMs: 60_000 })
-      expect(sent).toHaveLength(3)
     })
   })
 })

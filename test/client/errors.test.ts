@@ -3,7 +3,7 @@ import * as webhook from 'campaign-client/webhook'
 import { describe, expect, it, vi } from 'vitest'
 import { scriptedFetch } from '../call/scripted-fetch.ts'
 import { unreadableValues } from '../support/unreadable-values.ts'
-import { clientWith, rejection } from './stub-service.ts'
+import { rejection } from './stub-service.ts'
 
 const {
   AccessDeniedError,
@@ -220,53 +220,4 @@ describe('instanceof', () => {
     expect(value instanceof ApiError).toBe(false)
     expect(value instanceof campaign.TransportError).toBe(false)
   })
-})
-
-describe('the cause', () => {
-  const errorAfterThrowing = (thrown: unknown) =>
-    rejection(
-      clientWith({
-        fetch: () => {
-          throw thrown
-        },
-      }).getCampaignInfo({ pid: 'demo' }),
-    ) as Promise<campaign.NetworkError>
-
-  it('has the names, messages, codes and stacks of the whole chain', async () => {
-    const socket = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET', errno: -104 })
-    const thrown = new TypeError('fetch failed', { cause: socket })
-    const error = await errorAfterThrowing(thrown)
-    expect(error).toBeInstanceOf(NetworkError)
-    expect(error.systemCode).toBe('ECONNRESET')
-    const cause = error.cause as Error
-    expect(cause).not.toBe(thrown)
-    expect([cause.name, cause.message, cause.stack]).toEqual(['TypeError', 'fetch failed', thrown.stack])
-    const root = cause.cause as Error & { code: string }
-    expect([root.name, root.message, root.code, root.stack]).toEqual([
-      'Error',
-      socket.message,
-      'ECONNRESET',
-      socket.stack,
-    ])
-    expect(root).not.toHaveProperty('errno')
-    expect(root.cause).toBeUndefined()
-  })
-
-  it('is limited if the chain is circular', async () => {
-    const circle: Error & { cause?: unknown } = new Error('again')
-    circle.cause = circle
-    let depth = 0
-    for (let at: unknown = await errorAfterThrowing(circle); at instanceof Error; at = at.cause) depth++
-    expect(depth).toBeGreaterThan(2)
-    expect(depth).toBeLessThan(20)
-  })
-
-  it.each([undefined, null, 0, '', 'text', Symbol('s'), 5n, {}, [], () => 1, Object.create(null)])(
-    'may be a thrown %o, or an error whose cause it is',
-    async (thrown) => {
-      expect(await errorAfterThrowing(thrown)).toBeInstanceOf(NetworkError)
-      const error = await errorAfterThrowing(new Error('read', { cause: thrown }))
-      expect(error.cause).toHaveProperty('message', 'read')
-    },
-  )
 })

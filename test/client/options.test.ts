@@ -23,8 +23,6 @@ const refusalOf = (options: object) => refusal({ baseUrl: BASE_URL, accessToken:
 const MILLISECONDS = 'must be a number of milliseconds above 0 and at most 2147483647'
 const NO_TOKEN =
   'accessToken must be a non-empty token without white space, line breaks or the prefix "Bearer "; a function may return the token'
-const NO_PATH =
-  'webhookRegistrationPath must be a path below the base URL such as "webhooks", without query or fragment'
 
 describe('a wrong option', () => {
   it.each<[string, unknown, string]>([
@@ -79,50 +77,6 @@ describe('a wrong option', () => {
       value,
       `allowInsecureHttp must be true or false, got ${value === null ? 'null' : typeof value}`,
     ]),
-    ...[null, 'pid', ['pid']].map((value): [string, unknown, string] => [
-      'queryNames',
-      value,
-      `queryNames must be an object, got ${got(value)}`,
-    ]),
-    [
-      'queryNames',
-      { getUserProgress: { pid: 'id' } },
-      'queryNames.getUserProgress is not an option; the options are getCampaignInfo, getCampaignPoints, getUserProfiles, getInviteCode',
-    ],
-    [
-      'queryNames',
-      { getCampaignInfo: { id: 'pid' } },
-      'queryNames.getCampaignInfo.id is not an argument of the operation; use pid',
-    ],
-    ['queryNames', { getCampaignInfo: 'id' }, 'queryNames.getCampaignInfo must be an object, got string'],
-    ...['', 5, null, undefined, '\ud800'].map((pid): [string, unknown, string] => [
-      'queryNames',
-      { getCampaignInfo: { pid } },
-      'queryNames.getCampaignInfo.pid must be a non-empty string without a lone surrogate',
-    ]),
-    [
-      'queryNames',
-      { getUserProfiles: { account: 'platform' } },
-      'queryNames.getUserProfiles gives two arguments the same name',
-    ],
-    ...[
-      null,
-      5,
-      '',
-      '/',
-      '//elsewhere.example/x',
-      'https://elsewhere.example/x',
-      '\\\\elsewhere.example',
-      '../webhooks',
-      './webhooks',
-      'a/%2e%2e/b',
-      'webhooks?a=b',
-      'webhooks#a',
-      'web hooks',
-      'a/../b',
-      'webhooks/\ud800',
-    ].map((value): [string, unknown, string] => ['webhookRegistrationPath', value, NO_PATH]),
-    ['webhookRegistrationPath', '/wallet/reward', 'webhookRegistrationPath must not be the path of another operation'],
     ...[null, 'warn', true].map((value): [string, unknown, string] => [
       'responseValidation',
       value,

@@ -29,20 +29,6 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       await first
     })
 
-    test('an aborted call leaves the queue', async () => {
-      fakeTime()
-      const { via, sent } = script(hanging)
-      const client = clientOf(via, { limits: { maxConcurrency: 1 }, maxRetries: 0 })
-      const first = settle(client.rewardWallet(award))
-      const aborter = new AbortController()
-      const second = client.rewardWallet(award, { signal: aborter.signal })
-      const rejected = immediateRejection(second)
-      aborter.abort('enough')
-      expect(await rejected).toBe('enough')
-      await first
-      expect(sent).toHaveLength(1)
-    })
-
     test('requestsPerSecond spaces requests evenly', async () => {
       fakeTime()
       const { via, sent } = script(done)
@@ -78,19 +64,6 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       await vi.advanceTimersByTimeAsync(30_000)
       await settle(client.rewardWallet(award))
       expect(sent).toHaveLength(2)
-    })
-
-    test('retries are sent before new calls', async () => {
-      fakeTime()
-      const { via, sent } = script(refusal(429, { 'retry-after': '1' }), done)
-      let onRetry = (): void => undefined
-      const paused = new Promise<void>((resolve) => (onRetry = resolve))
-      const client = clientOf(via, { hooks: { onRetry: () => onRetry() } })
-      const first = client.rewardWallet({ ...award, id: 'first' })
-      await paused
-      const others = ['second', 'third'].map((id) => client.rewardWallet({ ...award, id }))
-      await settle(Promise.all([first, ...others]))
-      expect(sent.map(({ body }) => JSON.parse(body ?? '').id)).toEqual(['first', 'first', 'second', 'third'])
     })
 
     test('waiting for the pause does not count as a retry', async () => {

@@ -5,7 +5,6 @@ import { prepareRequest } from '../../src/call/request.ts'
 import getCampaignInfo from '../../src/endpoints/get-campaign-info.ts'
 import { clientSettings } from '../../src/settings.ts'
 import { contract, type FieldKind, invoke, operation, operations } from '../contract/operations.ts'
-import { got } from './got.ts'
 import { ACCESS_TOKEN, addressOf, BASE_URL, clientWith, json, rejection, stubService } from './stub-service.ts'
 
 const service = stubService()
@@ -505,18 +504,9 @@ describe('wrong call options', () => {
       ['timeout'],
       'is not an option; the options are signal, timeoutMs, totalTimeoutMs, maxRetries, headers, query',
     ],
-    ...['timeoutMs', 'totalTimeoutMs'].flatMap((name) =>
-      [0, -1, Number.NaN, Infinity, 2 ** 31, '5', null].map((value): [unknown, string[], string] => [
-        { [name]: value },
-        [name],
-        `${MILLISECONDS}, got ${got(value)}`,
-      ]),
-    ),
-    ...[-1, 0.5, Number.NaN, Infinity, '2', null].map((maxRetries): [unknown, string[], string] => [
-      { maxRetries },
-      ['maxRetries'],
-      `${WHOLE}, got ${got(maxRetries)}`,
-    ]),
+    [{ timeoutMs: 0 }, ['timeoutMs'], `${MILLISECONDS}, got 0`],
+    [{ totalTimeoutMs: 2 ** 31 }, ['totalTimeoutMs'], `${MILLISECONDS}, got 2147483648`],
+    [{ maxRetries: 0.5 }, ['maxRetries'], `${WHOLE}, got 0.5`],
     ...[null, {}, 'abort', new AbortController(), { aborted: false }].map((signal): [unknown, string[], string] => [
       { signal },
       ['signal'],

@@ -1,4 +1,4 @@
-import { CampaignClient, CampaignError, ConfigurationError } from 'campaign-client'
+import { CampaignClient, ConfigurationError } from 'campaign-client'
 import { nodeTransport } from 'campaign-client/node'
 import { createCampaignService, createManualClock } from 'campaign-client/testing'
 import { createWebhookReceiver, memoryStore } from 'campaign-client/webhook'
@@ -49,8 +49,7 @@ function refusal(make: Maker, options: object): Error {
 /** Returns the message for these options, without the name of the function. */
 const messageOf = (make: Maker, options: object): string => {
   const error = refusal(make, options)
-  const words = error instanceof CampaignError ? error.message : error.message
-  return words.replace(/^(?:CampaignClient|createCampaignService): /, '')
+  return error.message.replace(/^(?:CampaignClient|createCampaignService): /, '')
 }
 
 describe.each(makers)('%s', (_, make) => {
@@ -62,6 +61,8 @@ describe.each(makers)('%s', (_, make) => {
 describe('queryNames', () => {
   it.each<[unknown, RegExp]>([
     ['pid', /^queryNames must be an object, got string$/],
+    [null, /^queryNames must be an object, got null$/],
+    [['pid'], /^queryNames must be an object, got array$/],
     [
       { getUserProgress: undefined },
       /^queryNames\.getUserProgress is not an option; the options are getCampaignInfo, /,
@@ -95,9 +96,23 @@ describe('queryNames', () => {
 
 describe('webhookRegistrationPath', () => {
   it.each<[unknown, RegExp]>([
-    ...[5, '', '/', '//a', 'a/../b', '../a', 'a/%2E%2e/b', './a', 'a?b', 'a#b', 'a b', 'a\\b', 'https://a.example'].map(
-      (path): [unknown, RegExp] => [path, /^webhookRegistrationPath must be a path below the base URL /],
-    ),
+    ...[
+      null,
+      5,
+      '',
+      '/',
+      '//a',
+      'https://elsewhere.example/x',
+      'a/../b',
+      '../a',
+      'a/%2E%2e/b',
+      './a',
+      'a?b',
+      'a#b',
+      'a b',
+      'a\\b',
+      'https://a.example',
+    ].map((path): [unknown, RegExp] => [path, /^webhookRegistrationPath must be a path below the base URL /]),
     ['a\ud800', /^webhookRegistrationPath must be a path below the base URL /],
     ['wallet/reward', /^webhookRegistrationPath must not be the path of another operation$/],
     ['/user', /^webhookRegistrationPath must not be the path of another operation$/],
