@@ -2,9 +2,9 @@ const assert = require('node:assert/strict')
 const { once } = require('node:events')
 const { after, before, test } = require('node:test')
 const express = require('express')
-const { CampaignClient, CampaignError, verifyWebhook } = require('campaign-client')
+const { CampaignClient, verifyWebhook } = require('campaign-client')
 const { createCampaignService } = require('campaign-client/testing')
-const { createWebhookReceiver, signWebhook, WebhookError } = require('campaign-client/webhook')
+const { createWebhookReceiver, signWebhook } = require('campaign-client/webhook')
 
 const SECRET = 'a secret of this endpoint'
 const handled = []
@@ -86,8 +86,4 @@ test('verifyWebhook works in a handler of the partner', async () => {
   const body = '{"id":"plain"}'
   assert.equal((await post('/plain', body, signWebhook(SECRET, body))).status, 204)
   assert.equal((await post('/plain', `${body} `, signWebhook(SECRET, body))).status, 401)
-})
-
-test('all entry points export the same error classes', () => {
-  assert.ok(new WebhookError('invalid_json') instanceof CampaignError)
 })

@@ -14,34 +14,19 @@ test('makes an award once, even after a retry', async () => {
   expect(service.requests.map(({ status }) => status)).toEqual([503, 200])
 })
 
-test('sends requests over HTTP', async () => {
+test.each([
+  ['fetch', undefined],
+  ['nodeTransport', nodeTransport()],
+])('sends requests over HTTP with %s', async (_, transport) => {
   const service = await createCampaignService().listen()
-  try {
-    const client = new CampaignClient({ baseUrl: service.url, accessToken: 'token' })
-    await expect(client.getCampaignInfo({ pid: 'demo' })).resolves.toMatchObject({ id: 'demo' })
-    await expect(client.getCampaignInfo({ pid: 'elsewhere' })).rejects.toBeInstanceOf(ApiError)
-  } finally {
-    await service.close()
-  }
-})
-
-test('sends requests over HTTP with nodeTransport', async () => {
-  const service = await createCampaignService().listen()
-  const transport = nodeTransport()
   try {
     const client = new CampaignClient({ baseUrl: service.url, accessToken: 'token', transport })
     await expect(client.getCampaignInfo({ pid: 'demo' })).resolves.toMatchObject({ id: 'demo' })
     await expect(client.getCampaignInfo({ pid: 'elsewhere' })).rejects.toBeInstanceOf(ApiError)
   } finally {
-    transport.close()
+    transport?.close()
     await service.close()
   }
-})
-
-test('accepts a correct signature, and refuses a wrong signature', () => {
-  const signature = webhook.signWebhook('secret', '{"id":"1"}')
-  expect(webhook.verifyWebhook('secret', Buffer.from('{"id":"1"}'), signature)).toBe(true)
-  expect(webhook.verifyWebhook('secret', '{"id":"2"}', signature)).toBe(false)
 })
 
 test('instanceof works across entry points, and after jest.resetModules()', () => {

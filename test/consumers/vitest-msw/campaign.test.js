@@ -1,7 +1,6 @@
-import { ApiError, CampaignClient, CampaignError, NetworkError, WebhookError } from 'campaign-client'
+import { ApiError, CampaignClient, NetworkError } from 'campaign-client'
 import { createCampaignService } from 'campaign-client/testing'
 import { campaignHandlers } from 'campaign-client/testing/msw'
-import * as webhook from 'campaign-client/webhook'
 import { http, passthrough } from 'msw'
 import { setupServer } from 'msw/node'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
@@ -29,26 +28,4 @@ test('receives injected faults', async () => {
   service.fail({ on: 'getCampaignInfo', kind: 'reset' })
   await expect(client.getCampaignInfo({ pid: 'demo' }, { maxRetries: 0 })).rejects.toBeInstanceOf(NetworkError)
   await expect(client.getCampaignInfo({ pid: 'demo' })).resolves.toMatchObject({ id: 'demo' })
-})
-
-test('verifies a delivered message, and refuses a forged message', async () => {
-  const delivered = []
-  const signingService = createCampaignService({
-    deliver: async (request) => {
-      delivered.push({ body: await request.text(), signature: request.headers.get('x-service-signature') })
-      return new Response(null, { status: 200 })
-    },
-  })
-  signingService.registerWebhook({ url: 'https://partner.example/hook', secret: 'secret' })
-  signingService.emit({ kind: 'action_completed', account: 'ada', platform: 'discord', pid: 'demo', aid: 'follow' })
-  await signingService.settle()
-  const [{ body, signature }] = delivered
-  expect(webhook.verifyWebhook('secret', body, signature)).toBe(true)
-  expect(webhook.verifyWebhook('secret', `${body} `, signature)).toBe(false)
-  expect(webhook.parseWebhook('secret', body, signature).kind).toBe('action_completed')
-})
-
-test('all entry points export the same error classes', () => {
-  expect(webhook.WebhookError).toBe(WebhookError)
-  expect(() => webhook.parseWebhook('secret', '{}', null)).toThrow(CampaignError)
 })

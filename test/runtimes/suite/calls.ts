@@ -1,14 +1,7 @@
 import {
-  AccessDeniedError,
-  ApiError,
-  BadRequestError,
   CampaignClient,
-  CampaignError,
   ConfigurationError,
   InvalidRequestError,
-  RateLimitError,
-  ReferralRejectedError,
-  ServiceError,
   UnauthorizedError,
   UnexpectedResponseError,
 } from 'campaign-client'
@@ -39,16 +32,6 @@ export const calls: readonly Behaviour[] = [
         same(await run(client), result)
         const address = `https://campaign.example/api/v1${path === 'not shown' ? '/webhook' : path}`
         matches(seen, [writes ? [method, address, sent] : [method, address + sent, '']])
-      },
-    }),
-  ),
-  ...operations.map(
-    ({ name, run }): Behaviour => ({
-      name: `${name}: the local service accepts the request of the contract`,
-      async run() {
-        const { client, service } = createLocalClient({ webhookRegistrationPath: 'webhook' })
-        await run(client)
-        matches(service.requests, [{ operation: name, status: 200 }])
       },
     }),
   ),
@@ -86,33 +69,6 @@ export const calls: readonly Behaviour[] = [
       matches(service.requests[0], { body: AWARD, headers: { 'content-type': 'application/json' }, authorized: true })
     },
   },
-  ...(
-    [
-      [400, BadRequestError, 'bad_request'],
-      [401, UnauthorizedError, 'unauthorized'],
-      [403, AccessDeniedError, 'access_denied'],
-      [429, RateLimitError, 'rate_limited'],
-      [500, ServiceError, 'service_error'],
-    ] as const
-  ).map(
-    ([status, type, code]): Behaviour => ({
-      name: `throws ${type.brand} for ${status}`,
-      async run() {
-        const { client, service } = createLocalClient({ maxRetries: 0 })
-        service.fail({ kind: 'status', status, times: 2 })
-        const read = instance<ApiError>(await rejection(client.getUserProgress(ADA)), type)
-        matches(read, { name: type.brand, code, status, serviceCode: status, operation: 'getUserProgress' })
-        const write = instance<ApiError>(await rejection(client.rewardWallet(AWARD)), type)
-        matches(write, { operation: 'rewardWallet', outcome: status === 500 ? 'unknown' : 'not_applied' })
-        for (const error of [read, write]) {
-          instance(error, ApiError)
-          instance(error, CampaignError)
-          instance(error, Error)
-          equal(Object.prototype.toString.call(error), '[object Error]')
-        }
-      },
-    }),
-  ),
   {
     name: 'throws an error with the expiry time of an expired token',
     async run() {
@@ -141,38 +97,6 @@ export const calls: readonly Behaviour[] = [
     },
   },
   {
-    name: 'retries no write that would count twice',
-    async run() {
-      const { client, service } = createLocalClient()
-      service.fail({ on: 'recordActionValue', kind: 'status', status: 503, headers: { 'retry-after': '0' }, times: 3 })
-      const call = client.recordActionValue({ ...ADA, cid: 'welcome', aid: 'feedback', value: 5 })
-      matches(instance(await rejection(call), ServiceError), { status: 503, outcome: 'unknown' })
-      equal(service.requests.length, 1, 'requests')
-    },
-  },
-  {
-    name: 'reports an unknown outcome of a write after a lost response',
-    async run() {
-      const { client, service } = createLocalClient()
-      service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
-      const error = await rejection(client.rewardWallet(AWARD))
-      matches(instance(error, BadRequestError), { outcome: 'unknown' })
-      equal(service.requests.length, 2, 'requests')
-    },
-  },
-  {
-    name: 'throws ReferralRejectedError with its reason',
-    async run() {
-      const { client, service } = createLocalClient()
-      const selfReferral = { referrer: 'ada', referral: 'ada', platform: 'discord', pid: 'demo' }
-      const own = instance(await rejection(client.setReferrer(selfReferral)), ReferralRejectedError)
-      matches(own, { reason: 'self_referral_not_allowed', code: 'referral_rejected', outcome: 'not_applied' })
-      service.fail({ kind: 'status', status: 200, body: { success: false, error: 'missing_user' } })
-      const missing = await rejection(client.setReferrer({ ...selfReferral, referral: 'hedy' }))
-      matches(instance(missing, ReferralRejectedError), { reason: 'missing_user', status: 200 })
-    },
-  },
-  {
     name: 'throws UnexpectedResponseError for an undocumented answer',
     async run() {
       const { client, service } = createLocalClient()
@@ -185,19 +109,6 @@ export const calls: readonly Behaviour[] = [
       service.fail({ kind: 'status', status: 302, headers: { location: 'https://elsewhere.example/' } })
       matches(instance(await rejection(client.getUserProgress(ADA)), UnexpectedResponseError), { status: 302 })
       equal(service.requests.length, 3, 'requests')
-    },
-  },
-  {
-    name: "returns data of another shape with responseValidation: 'report'",
-    async run() {
-      const reported: unknown[] = []
-      const { client, service } = createLocalClient({
-        responseValidation: 'report',
-        hooks: { onInvalidResponse: ({ issues }) => reported.push(issues) },
-      })
-      service.fail({ kind: 'misshapen' })
-      equal(await client.getUserProgress(ADA), 'data of the wrong type' as unknown)
-      matches(reported, [[{ path: ['data'] }]])
     },
   },
   {

@@ -1,7 +1,6 @@
 import { createManualClock } from 'campaign-client/testing'
 import {
   createWebhookReceiver,
-  DiscardEvent,
   type WebhookEvent,
   type WebhookReceiver,
   type WebhookReceiverOptions,
@@ -17,41 +16,6 @@ const HEADER = 'x-service-signature'
 /** A webhook endpoint, from the request to the response. */
 export const receivers: readonly Behaviour[] = [
   {
-    name: 'handles a message once, and again for another endpoint',
-    async run() {
-      const { receiver, handled } = createReceiver()
-      const other = createReceiver({ endpoint: 'other' })
-      matches(await responseTo(receiver.fetch(await delivery('m-1'))), {
-        status: 200,
-        body: { ok: true, result: 'handled' },
-      })
-      matches(await responseTo(receiver.fetch(await delivery('m-1'))), { status: 200, body: { result: 'duplicate' } })
-      matches(await responseTo(other.receiver.fetch(await delivery('m-1'))), {
-        status: 200,
-        body: { result: 'handled' },
-      })
-      matches(
-        [...handled, ...other.handled].map(({ id, kind }) => `${id} ${kind}`),
-        ['m-1 action_completed', 'm-1 action_completed'],
-      )
-    },
-  },
-  {
-    name: 'responds with 503 to a second attempt during the first attempt',
-    async run() {
-      const gate = deferred()
-      const { receiver, handled } = createReceiver({ handle: () => gate.promise })
-      const first = receiver.fetch(await delivery('m-1'))
-      const second = await responseTo(receiver.fetch(await delivery('m-1')))
-      matches(second, { status: 503 })
-      equal(Number(second.retryAfter) > 0, true, 'Retry-After')
-      gate.resolve()
-      matches(await responseTo(first), { status: 200 })
-      matches(await responseTo(receiver.fetch(await delivery('m-1'))), { body: { result: 'duplicate' } })
-      equal(handled.length, 1, 'times handled')
-    },
-  },
-  {
     name: 'responds with 503 after deadlineMs while the handler continues',
     async run() {
       const gate = deferred()
@@ -66,26 +30,6 @@ export const receivers: readonly Behaviour[] = [
     },
   },
   {
-    name: 'refuses a wrong signature, a message that is too large, and other methods',
-    async run() {
-      const { receiver, handled, rejected } = createReceiver({ maxBodyBytes: 2000 })
-      const forged = await delivery('m-1')
-      forged.headers.set(HEADER, await signatureOf('guessed', activity('m-1')))
-      matches(await responseTo(receiver.fetch(forged)), { status: 401, body: { ok: false, error: 'unauthorized' } })
-      const large = await delivery('m-2', { padding: 'x'.repeat(2000) })
-      matches(await responseTo(receiver.fetch(large)), { status: 413 })
-      matches(await responseTo(receiver.fetch(new Request('http://receiver.test/'))), { status: 405 })
-      const broken = new Request('http://receiver.test/', {
-        method: 'POST',
-        headers: { [HEADER]: await signatureOf(SECRET, '{"id": ') },
-        body: '{"id": ',
-      })
-      matches(await responseTo(receiver.fetch(broken)), { status: 400 })
-      matches(rejected, ['signature_mismatch', 'too_large', 'method_not_allowed', 'invalid_json'])
-      equal(handled.length, 0, 'times handled')
-    },
-  },
-  {
     name: 'reports that the body was already read',
     async run() {
       const { receiver, rejected, failed } = createReceiver()
@@ -94,21 +38,6 @@ export const receivers: readonly Behaviour[] = [
       matches(await responseTo(receiver.fetch(request)), { status: 500 })
       matches(rejected, ['body_not_raw'])
       matches(failed, ['body WebhookError'])
-    },
-  },
-  {
-    name: 'requests a retry if the handler fails, and no retry if it discards the event',
-    async run() {
-      const outcomes: unknown[] = [new Error('the ledger is closed'), undefined, new DiscardEvent('of no interest')]
-      const handle = () => {
-        const outcome = outcomes.shift()
-        if (outcome !== undefined) throw outcome
-      }
-      const { receiver, failed } = createReceiver({ handle })
-      matches(await responseTo(receiver.fetch(await delivery('m-1'))), { status: 500 })
-      matches(await responseTo(receiver.fetch(await delivery('m-1'))), { status: 200, body: { result: 'handled' } })
-      matches(await responseTo(receiver.fetch(await delivery('m-2'))), { status: 200, body: { result: 'discarded' } })
-      matches(failed, ['handle Error'])
     },
   },
   {

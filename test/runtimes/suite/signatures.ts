@@ -1,4 +1,4 @@
-import { signWebhook, verifyWebhook, type WebhookSecret } from 'campaign-client/webhook'
+import { signWebhook, verifyWebhook } from 'campaign-client/webhook'
 import webhookVectors from '../../../docs/webhook-vectors.json' with { type: 'json' }
 import { equal, instance, thrown } from './assertions.ts'
 import type { Behaviour } from './behaviour.ts'
@@ -73,15 +73,6 @@ export const signatures: readonly Behaviour[] = [
     },
   },
   {
-    name: 'verifies synchronously and returns a boolean',
-    run() {
-      const body = activity('m-1')
-      const signature = signWebhook(SECRET, body)
-      equal(verifyWebhook(SECRET, body, signature), true)
-      equal(verifyWebhook(SECRET, `${body} `, signature), false)
-    },
-  },
-  {
     name: 'accepts the body as text, bytes, part of a buffer or ArrayBuffer',
     run() {
       const body = activity('m-1')
@@ -93,55 +84,6 @@ export const signatures: readonly Behaviour[] = [
       equal(verifyWebhook(SECRET, buffer.subarray(3, 3 + bytes.length), signature), true, 'a part of a buffer')
       equal(verifyWebhook(SECRET, bytes.buffer, signature), true, 'an ArrayBuffer')
       equal(verifyWebhook(bytesOf(SECRET), bytes, signature), true, 'a secret of bytes')
-    },
-  },
-  {
-    name: 'returns false for any malformed signature',
-    run() {
-      const body = activity('m-1')
-      const good = signWebhook(SECRET, body)
-      const flipped = `${good[0] === '0' ? '1' : '0'}${good.slice(1)}`
-      const headers = [flipped, good.toUpperCase(), ` ${good}`, `${good}\n`, `sha256=${good}`, good.slice(1), '', null]
-      for (const header of [...headers, undefined, [], [good, good], '0'.repeat(64), 'é'.repeat(64)]) {
-        if (header === good.toUpperCase() && header === good) continue
-        equal(verifyWebhook(SECRET, body, header), false, `header ${JSON.stringify(header)}`)
-      }
-      equal(verifyWebhook(SECRET, body, [good]), true, 'a list of one')
-      for (const invalidBody of [JSON.parse(body), null, undefined, 7, [body]]) {
-        equal(verifyWebhook(SECRET, invalidBody as string, good), false, `body of type ${typeof invalidBody}`)
-      }
-    },
-  },
-  {
-    name: 'throws TypeError for an unusable secret, even without a signature',
-    run() {
-      const unusable: unknown[] = [
-        '',
-        [],
-        undefined,
-        null,
-        7,
-        {},
-        new Uint8Array(),
-        [SECRET, ''],
-        Array(6).fill(SECRET),
-      ]
-      for (const secret of unusable) {
-        const error = instance(
-          thrown(() => verifyWebhook(secret as WebhookSecret, '', null)),
-          TypeError,
-        )
-        equal(error.message.includes(SECRET), false, 'the message shows the secret')
-      }
-    },
-  },
-  {
-    name: 'accepts the old and the new secret during a rotation',
-    run() {
-      const body = activity('m-1')
-      const secrets = ['new secret', SECRET, bytesOf('third')]
-      for (const secret of secrets) equal(verifyWebhook(secrets, body, signWebhook(secret, body)), true)
-      equal(verifyWebhook(secrets, body, signWebhook('retired', body)), false)
     },
   },
 ]

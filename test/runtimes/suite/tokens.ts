@@ -1,50 +1,11 @@
-import { AccessTokenError, CampaignError, UnauthorizedError } from 'campaign-client'
-import { equal, instance, matches, rejection } from './assertions.ts'
+import { CampaignError } from 'campaign-client'
+import { instance, rejection } from './assertions.ts'
 import type { Behaviour } from './behaviour.ts'
 import { ADA, createLocalClient } from './local-client.ts'
 import { SECRET, TOKEN } from './secrets.ts'
 
 /** Token sources, and redaction of the token. */
 export const tokens: readonly Behaviour[] = [
-  {
-    name: 'calls a token source once for concurrent calls',
-    async run() {
-      let sourceCalls = 0
-      const source = async () => {
-        sourceCalls++
-        return ` ${TOKEN}\n`
-      }
-      const { client } = createLocalClient({ accessToken: source })
-      await Promise.all([client.getUserProgress(ADA), client.getUserProfiles(ADA), client.getCampaignInfo(ADA)])
-      equal(sourceCalls, 1, 'calls of the source')
-    },
-  },
-  {
-    name: 'renews a refused token once',
-    async run() {
-      const answers = ['stale', TOKEN]
-      const { client, service } = createLocalClient({ accessToken: () => answers.shift() ?? 'too often' })
-      matches(await client.getUserProgress(ADA), { total: 1215 })
-      matches(
-        service.requests.map(({ status }) => status),
-        [401, 200],
-      )
-      const notRenewed = createLocalClient({ accessToken: () => 'stale' })
-      instance(await rejection(notRenewed.client.getUserProgress(ADA)), UnauthorizedError)
-      equal(notRenewed.service.requests.length, 2, 'requests')
-    },
-  },
-  {
-    name: 'throws AccessTokenError when the source fails or returns an unusable value',
-    async run() {
-      const failing = createLocalClient({ accessToken: () => Promise.reject(new Error('the vault is sealed')) })
-      const error = instance(await rejection(failing.client.getUserProgress(ADA)), AccessTokenError)
-      matches(error, { code: 'access_token', cause: { message: 'the vault is sealed' } })
-      const empty = createLocalClient({ accessToken: () => '' })
-      instance(await rejection(empty.client.getUserProgress(ADA)), AccessTokenError)
-      equal(failing.service.requests.length + empty.service.requests.length, 0, 'requests')
-    },
-  },
   {
     name: 'never shows the token',
     async run() {
