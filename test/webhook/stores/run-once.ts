@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
-import { createWebhookReceiver, LeaseError, signWebhook, type WebhookReceiver } from 'campaign-client/webhook'
+import {
+  createWebhookReceiver,
+  type DeliveryStore,
+  LeaseError,
+  signWebhook,
+  type WebhookReceiver,
+} from 'campaign-client/webhook'
 import type { PostgresStore, PostgresStoreOptions } from 'campaign-client/webhook/postgres'
 import { describe, expect, test } from 'vitest'
 import { deferred } from '../receiver/observed-receiver.ts'
@@ -19,12 +25,125 @@ export interface RunOnceDatabase<Tx> {
   applied: string
 }
 
-/** The tests of `runOnce`, for every client. */
+/** A store, with functions for the tests. */
+interface RunOnceStores<Tx> {
+  open(options?: { runOnceRetainMs: number }): {
+    claim: DeliveryStore['claim']
+    extend: DeliveryStore['extend']
+    complete: DeliveryStore['complete']
+    release: DeliveryStore['release']
+    runOnce(key: string, apply: (tx: Tx) => unknown): Promise<{ ran: boolean; result?: unknown }>
+    prune(limit: number): Promise<number>
+  }
+  /** Writes a row for the key. Returns a promise unless the database is synchronous. */
+  apply(tx: Tx, key: string): unknown
+  timesApplied(key: string): unknown
+}
+
+/** The tests of `runOnce`, for every database. */
+export function runOnceOfEveryDatabase<Tx>(database: () => RunOnceStores<Tx>): void {
+  const open = (options?: { runOnceRetainMs: number }) => database().open(options)
+  const apply = (key: string) => (tx: Tx) => database().apply(tx, key)
+
+  test('the writes and the key are committed together, once', async () => {
+    const key = freshKey()
+    const first = await open().runOnce(key, (tx) => {
+      const written = database().apply(tx, key)
+      return written instanceof Promise ? written.then(() => ['rows', 3]) : ['rows', 3]
+    })
+    expect(first).toEqual({ ran: true, result: ['rows', 3] })
+    expect(await open().runOnce(key, () => expect.unreachable('already applied'))).toEqual({ ran: false })
+    expect(await database().timesApplied(key)).toBe(1)
+  })
+
+  test('the error of the function is rethrown, its writes are rolled back, and the next call runs', async () => {
+    const store = open()
+    const key = freshKey()
+    const reason = new Error('the function failed')
+    const fail = () => {
+      throw reason
+    }
+    const failing = store.runOnce(key, (tx) => {
+      const written = database().apply(tx, key)
+      return written instanceof Promise ? written.then(fail) : fail()
+    })
+    await expect(failing).rejects.toBe(reason)
+    await expect(store.runOnce(key, fail)).rejects.toBe(reason)
+    expect(await database().timesApplied(key)).toBe(0)
+    expect((await store.runOnce(key, apply(key))).ran).toBe(true)
+    expect(await database().timesApplied(key)).toBe(1)
+  })
+
+  test('one of 20 concurrent calls runs, and the others resolve to ran: false', async () => {
+    const key = freshKey()
+    const stores = [open(), open()]
+    const outcomes = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => stores[index % 2]?.runOnce(key, apply(key))),
+    )
+    expect(outcomes.filter((outcome) => outcome?.ran)).toHaveLength(1)
+    expect(await database().timesApplied(key)).toBe(1)
+  })
+
+  test('a claim and a runOnce call with the same key are independent', async () => {
+    const store = open()
+    const key = freshKey()
+    const token = await claimed(store, key, 60_000)
+    expect((await store.runOnce(key, apply(key))).ran).toBe(true)
+    expect((await store.claim(key, 60_000)).state).toBe('busy')
+    await store.release(key, token)
+    expect((await store.runOnce(key, apply(key))).ran).toBe(false)
+    const again = await claimed(store, key, 60_000)
+    expect(await store.complete(key, again, 60_000)).toBe(true)
+    expect((await store.runOnce(key, apply(key))).ran).toBe(false)
+  })
+
+  test('a process that continues after a takeover applies nothing', async () => {
+    const store = open()
+    const key = freshKey()
+    const stale = await claimed(store, key, 1)
+    for (let i = 0; i < 500 && (await store.extend(key, stale, 1)); i++) await wait(1)
+    const holder = await claimed(store, key, 60_000)
+    expect((await store.runOnce(key, apply(key))).ran).toBe(true)
+    // The paused process continues.
+    expect((await store.runOnce(key, apply(key))).ran).toBe(false)
+    expect(await store.complete(key, stale, 60_000)).toBe(false)
+    expect(await store.complete(key, holder, 60_000)).toBe(true)
+    expect(await database().timesApplied(key)).toBe(1)
+  })
+
+  test('a key is forgotten after runOnceRetainMs, and is kept forever with Infinity', async () => {
+    const brief = open({ runOnceRetainMs: 1 })
+    const key = freshKey()
+    expect((await brief.runOnce(key, () => 1)).ran).toBe(true)
+    await expect.poll(async () => (await brief.runOnce(key, () => 1)).ran).toBe(true)
+    const kept = freshKey()
+    expect((await open({ runOnceRetainMs: Infinity }).runOnce(kept, () => 1)).ran).toBe(true)
+    await brief.prune(1_000_000)
+    expect((await brief.runOnce(kept, () => 2)).ran).toBe(false)
+  })
+
+  test('malformed keys are refused', async () => {
+    for (const bad of ['', 'a\0b', '\udc00']) {
+      await expect(open().runOnce(bad, () => expect.unreachable())).rejects.toThrow(TypeError)
+    }
+  })
+
+  test('a key may have any length', async () => {
+    const long = freshKey() + '漢'.repeat(100_000)
+    const results = []
+    for (const key of [long, `${long}x`, long]) results.push((await open().runOnce(key, () => 1)).ran)
+    expect(results).toEqual([true, true, false])
+  })
+}
+
+/** The tests of `runOnce` in PostgreSQL, for every client. */
 export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
   const apply = (tx: Tx, key: string) =>
     database().query(tx, `INSERT INTO ${database().applied} (key) VALUES ($1::text)`, key)
   const timesApplied = async (key: string) =>
     (await database().observe(`SELECT key FROM ${database().applied} WHERE key = $1::text`, key)).length
+  runOnceOfEveryDatabase<Tx>(() => ({ open: (options) => database().open(options), apply, timesApplied }))
+
   const backendOf = async (tx: Tx) => Number((await database().query(tx, 'SELECT pg_backend_pid() AS pid'))[0]?.pid)
   const waiters = async (backend: number) =>
     (
@@ -34,19 +153,6 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
       )
     ).length
 
-  test('the writes and the key are committed together, once', async () => {
-    const store = database().open()
-    const key = freshKey()
-    const first = await store.runOnce(key, async (tx) => {
-      await apply(tx, key)
-      return ['rows', 3]
-    })
-    expect(first).toEqual({ ran: true, result: ['rows', 3] })
-    const second = await store.runOnce(key, async () => expect.unreachable('already applied'))
-    expect(second).toEqual({ ran: false })
-    expect(await timesApplied(key)).toBe(1)
-  })
-
   test('no write is visible to other sessions before the commit', async () => {
     const key = freshKey()
     await database()
@@ -55,29 +161,6 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
         await apply(tx, key)
         expect(await timesApplied(key)).toBe(0)
       })
-    expect(await timesApplied(key)).toBe(1)
-  })
-
-  test('rethrows the error of the function, rolls back, and runs again on the next call', async () => {
-    const store = database().open()
-    const key = freshKey()
-    const reason = new Error('the function failed')
-    await expect(
-      store.runOnce(key, async (tx) => {
-        await apply(tx, key)
-        throw reason
-      }),
-    ).rejects.toBe(reason)
-    await expect(
-      store.runOnce(key, () => {
-        throw reason
-      }),
-    ).rejects.toBe(reason)
-    expect(await timesApplied(key)).toBe(0)
-    expect(await store.runOnce(key, (tx) => apply(tx, key).then(() => 'second'))).toEqual({
-      ran: true,
-      result: 'second',
-    })
     expect(await timesApplied(key)).toBe(1)
   })
 
@@ -218,16 +301,6 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
     })
   })
 
-  test('one of 20 concurrent calls runs, and the others resolve to ran: false', async () => {
-    const key = freshKey()
-    const stores = [database().open(), database().open()]
-    const outcomes = await Promise.all(
-      Array.from({ length: 20 }, (_, i) => stores[i % 2]?.runOnce(key, (tx) => apply(tx, key).then(() => i))),
-    )
-    expect(outcomes.filter((outcome) => outcome?.ran)).toHaveLength(1)
-    expect(await timesApplied(key)).toBe(1)
-  })
-
   test.each([
     ['runs when the first rolls back', true],
     ['resolves to ran: false when the first commits', false],
@@ -258,33 +331,6 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
       })
     expect(await second).toMatchObject({ ran: rollsBack })
     expect(order).toEqual(rollsBack ? ['first', 'second'] : ['first'])
-    expect(await timesApplied(key)).toBe(1)
-  })
-
-  test('a claim and a runOnce call with the same key are independent', async () => {
-    const store = database().open()
-    const key = freshKey()
-    const token = await claimed(store, key, 60_000)
-    expect((await store.runOnce(key, (tx) => apply(tx, key))).ran).toBe(true)
-    expect((await store.claim(key, 60_000)).state).toBe('busy')
-    await store.release(key, token)
-    expect((await store.runOnce(key, (tx) => apply(tx, key))).ran).toBe(false)
-    const again = await claimed(store, key, 60_000)
-    expect(await store.complete(key, again, 60_000)).toBe(true)
-    expect((await store.runOnce(key, (tx) => apply(tx, key))).ran).toBe(false)
-  })
-
-  test('a process that continues after a takeover applies nothing', async () => {
-    const store = database().open()
-    const key = freshKey()
-    const stale = await claimed(store, key, 1)
-    for (let i = 0; i < 500 && (await store.extend(key, stale, 1)); i++) await wait(1)
-    const holder = await claimed(store, key, 60_000)
-    expect((await store.runOnce(key, (tx) => apply(tx, key))).ran).toBe(true)
-    // The paused process continues.
-    expect((await store.runOnce(key, (tx) => apply(tx, key))).ran).toBe(false)
-    expect(await store.complete(key, stale, 60_000)).toBe(false)
-    expect(await store.complete(key, holder, 60_000)).toBe(true)
     expect(await timesApplied(key)).toBe(1)
   })
 
@@ -337,41 +383,5 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
         await close()
       }
     })
-  })
-
-  test('a key is forgotten after runOnceRetainMs, and is kept forever with Infinity', async () => {
-    const brief = database().open({ runOnceRetainMs: 1 })
-    const key = freshKey()
-    expect((await brief.runOnce(key, (tx) => apply(tx, key))).ran).toBe(true)
-    let ranAgain = false
-    for (let i = 0; i < 100 && !ranAgain; i++) {
-      await wait(1)
-      ranAgain = (await brief.runOnce(key, (tx) => apply(tx, key))).ran
-    }
-    expect(ranAgain).toBe(true)
-
-    const forever = database().open({ runOnceRetainMs: Infinity })
-    const kept = freshKey()
-    expect((await forever.runOnce(kept, () => 1)).ran).toBe(true)
-    await brief.prune(1_000_000)
-    expect((await brief.runOnce(kept, () => 2)).ran).toBe(false)
-  })
-
-  test('keys that PostgreSQL cannot store are refused', async () => {
-    for (const bad of ['', 'a\0b', '\udc00']) {
-      await expect(
-        database()
-          .open()
-          .runOnce(bad, () => expect.unreachable()),
-      ).rejects.toThrow(TypeError)
-    }
-  })
-
-  test('a key may have any length', async () => {
-    const long = freshKey() + '漢'.repeat(100_000)
-    const store = database().open()
-    const results = []
-    for (const key of [long, `${long}x`, long]) results.push((await store.runOnce(key, () => 1)).ran)
-    expect(results).toEqual([true, true, false])
   })
 }

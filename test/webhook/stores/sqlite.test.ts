@@ -15,6 +15,7 @@ import { skipsOnThisNode } from '../../support/skips-without.ts'
 import { observedReceiver } from '../receiver/observed-receiver.ts'
 import { activity, deliveryOf } from '../signed-message.ts'
 import { durationContract, failedContract, storeContract } from './contract.ts'
+import { runOnceOfEveryDatabase } from './run-once.ts'
 import { claimed, freshKey, waitOnStoreClock } from './store-clock.ts'
 
 const folder = sqliteFolder()
@@ -211,39 +212,14 @@ function runOnceContract(
     const timesApplied = (key: string) =>
       reader.prepare('SELECT count(*) AS times FROM applied WHERE key = ?').get(key)?.times
 
-    test('commits the writes and the key together, once', async () => {
+    runOnceOfEveryDatabase<SqliteDatabase>(() => ({ open: openStore, apply, timesApplied }))
+
+    test('shows no write to another connection before the commit', async () => {
       const key = freshKey()
-      const first = await openStore().runOnce(key, (db) => {
+      await openStore().runOnce(key, (db) => {
         apply(db, key)
         expect(timesApplied(key)).toBe(0)
-        return ['rows', 3]
       })
-      expect(first).toEqual({ ran: true, result: ['rows', 3] })
-      expect(await openStore().runOnce(key, () => expect.unreachable())).toEqual({ ran: false })
-      expect(timesApplied(key)).toBe(1)
-    })
-
-    test('runs one of 20 concurrent calls', async () => {
-      const key = freshKey()
-      const stores = [openStore(), openStore()]
-      const outcomes = await Promise.all(
-        Array.from({ length: 20 }, (_, index) => stores[index % 2]?.runOnce(key, (db) => apply(db, key))),
-      )
-      expect(outcomes.filter((outcome) => outcome?.ran)).toHaveLength(1)
-      expect(timesApplied(key)).toBe(1)
-    })
-
-    test('rethrows the error of its function, rolls back, and runs again on the next call', async () => {
-      const store = openStore()
-      const key = freshKey()
-      const reason = new Error('the function failed')
-      const failing = store.runOnce(key, (db) => {
-        apply(db, key)
-        throw reason
-      })
-      await expect(failing).rejects.toBe(reason)
-      expect(timesApplied(key)).toBe(0)
-      expect((await store.runOnce(key, (db) => apply(db, key))).ran).toBe(true)
       expect(timesApplied(key)).toBe(1)
     })
 
@@ -330,47 +306,12 @@ function runOnceContract(
       expect(await nested[0]).toMatch(/inside a transaction/)
     })
 
-    test('and a claim with the same key are independent', async () => {
-      const store = openStore()
-      const key = freshKey()
-      const token = await claimed(store, key, 60_000)
-      expect((await store.runOnce(key, () => 1)).ran).toBe(true)
-      expect((await store.claim(key, 60_000)).state).toBe('busy')
-      await store.release(key, token)
-      expect((await store.runOnce(key, () => 1)).ran).toBe(false)
-      await claimed(store, key, 60_000)
-    })
-
-    test('forgets a key after runOnceRetainMs, and keeps it forever with Infinity', async () => {
-      const brief = openStore({ runOnceRetainMs: 1 })
-      const key = freshKey()
-      expect((await brief.runOnce(key, () => 1)).ran).toBe(true)
-      await expect.poll(async () => (await brief.runOnce(key, () => 1)).ran).toBe(true)
-      const kept = freshKey()
-      expect((await openStore({ runOnceRetainMs: Infinity }).runOnce(kept, () => 1)).ran).toBe(true)
-      await brief.prune(1_000_000)
-      expect((await brief.runOnce(kept, () => 2)).ran).toBe(false)
-    })
-
     test('remembers a key for 365 days by default', async () => {
       const key = freshKey()
       await openStore().runOnce(key, () => 1)
       const days = "CAST(round((expires_at / 1000 - unixepoch('now')) / 86400.0) AS INTEGER)"
       const row = reader.prepare(`SELECT ${days} AS days FROM campaign_deliveries WHERE key = ?`).get(key)
       expect(row?.days).toBe(365)
-    })
-
-    test('refuses a malformed key', async () => {
-      for (const bad of ['', 'a\0b', '\udc00']) {
-        await expect(openStore().runOnce(bad, () => expect.unreachable())).rejects.toThrow(TypeError)
-      }
-    })
-
-    test('accepts a key of any length', async () => {
-      const long = freshKey() + '漢'.repeat(100_000)
-      expect((await openStore().runOnce(long, () => 1)).ran).toBe(true)
-      expect((await openStore().runOnce(`${long}x`, () => 1)).ran).toBe(true)
-      expect((await openStore().runOnce(long, () => 1)).ran).toBe(false)
     })
   })
 }
