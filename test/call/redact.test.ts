@@ -342,19 +342,6 @@ describe('a token source that fails', () => {
     for (let call = 0; call < 1_000; call++) busy.refuse((await nextOfMany()) as string)
     expect(busy.secrets.length).toBeLessThan(100)
   })
-
-  it.each<[unknown, string]>([
-    [() => undefined, 'returned a value of type undefined'],
-    [() => '', 'returned an empty string'],
-    [() => ' \n', 'returned an empty string'],
-    [() => 'a b', 'returned an unusable string'],
-    [() => 5, 'returned a value of type number'],
-    [throwing(new Error('vault is sealed')), 'failed: vault is sealed'],
-    [throwing(undefined), 'failed'],
-  ])('causes an error that names the problem (%#)', async (source, what) => {
-    const { message } = (await errorOf(source)) as Error
-    expect(message.startsWith(`updateUser: the access token source ${what}`)).toBe(true)
-  })
 })
 
 it('a timeout error does not show the request', async () => {

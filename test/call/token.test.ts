@@ -541,34 +541,6 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       clearTimeout(timer)
     })
 
-    test('has one call in flight, even if callers abort one after another', async () => {
-      let inFlight = 0
-      let maxInFlight = 0
-      const accessToken = vi.fn(() => {
-        inFlight++
-        maxInFlight = Math.max(maxInFlight, inFlight)
-        return new Promise<string>((resolve) =>
-          setTimeout(() => {
-            inFlight--
-            resolve('token')
-          }, 9_000),
-        )
-      })
-      const { via } = script(success)
-      const client = clientOf({ ...via, accessToken })
-      for (let caller = 0; caller < 40; caller++) {
-        const { signal, abort } = abortable()
-        const hasty = read.run(client, { signal }).catch(() => undefined)
-        await vi.advanceTimersByTimeAsync(100)
-        abort()
-        await hasty
-      }
-      expect(accessToken).toHaveBeenCalledTimes(1)
-      expect((await settle(read.run(client))).status).toBe('fulfilled')
-      expect(maxInFlight).toBe(1)
-      expect(accessToken).toHaveBeenCalledTimes(1)
-    })
-
     test('aborting one call does not affect other waiting calls', async () => {
       let finish: (token: string) => void = () => undefined
       const accessToken = vi.fn(
@@ -718,30 +690,6 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       await second
       await read.run(client)
       expect(sentTokens(sent)).toEqual(['older', 'newer', 'newer'])
-    })
-
-    test('the late failure of an abandoned call does not affect the next call of the source', async () => {
-      let fail: () => void = () => undefined
-      let give: (token: string) => void = () => undefined
-      const accessToken = vi
-        .fn<() => Promise<string>>()
-        .mockImplementationOnce(() => new Promise((_resolve, reject) => (fail = () => reject(new Error('late')))))
-        .mockImplementationOnce(() => new Promise((resolve) => (give = resolve)))
-        .mockResolvedValue('third')
-      const { via, sent } = script(success)
-      const client = clientOf({ ...via, accessToken, totalTimeoutMs: 120_000 })
-      const first = read.run(client).catch((error: unknown) => error)
-      await vi.advanceTimersByTimeAsync(30_000)
-      const second = read.run(client)
-      await vi.advanceTimersByTimeAsync(1)
-      fail()
-      await first
-      const third = read.run(client)
-      await vi.advanceTimersByTimeAsync(1)
-      give('second')
-      expect(await Promise.all([second, third])).toEqual([read.data, read.data])
-      expect(accessToken).toHaveBeenCalledTimes(2)
-      expect(sentTokens(sent)).toEqual(['second', 'second'])
     })
 
     test.each([
