@@ -18,6 +18,7 @@ interface Manifest {
   readonly repository?: { readonly url: string }
 }
 const { version, homepage, repository }: Manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+const mark = `data:image/svg+xml,${encodeURIComponent(readFileSync(join(import.meta.dirname, 'theme/icon.svg'), 'utf8'))}`
 const repositoryUrl = repository?.url.replace(/^git\+|\.git$/g, '')
 
 /** A space before a unit or three more digits. */
@@ -96,15 +97,7 @@ export default defineConfig({
   title: 'campaign-client',
   description: 'TypeScript client, webhook receiver and local service for the campaign engagement service',
   lang: 'en',
-  head: [
-    [
-      'link',
-      {
-        rel: 'icon',
-        href: `data:image/svg+xml,${encodeURIComponent(readFileSync(join(import.meta.dirname, 'theme/icon.svg'), 'utf8'))}`,
-      },
-    ],
-  ],
+  head: [['link', { rel: 'icon', href: mark }]],
   srcDir: '..',
   srcExclude: [
     '{.*,bench,coverage,dist,examples,reports,scripts,src,test}/**',
@@ -140,6 +133,7 @@ export default defineConfig({
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
   },
   themeConfig: {
+    logo: mark,
     nav: [
       { text: 'Guide', link: '/getting-started' },
       { text: 'API', link: '/reference/' },

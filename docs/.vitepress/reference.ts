@@ -4,21 +4,25 @@ import {
   CommentTag,
   Converter,
   type DeclarationReflection,
+  type PageDefinition,
   type PageEvent,
   type ProjectReflection,
+  type Reflection,
   ReflectionKind,
+  Slugger,
   type SomeType,
   UnionType,
 } from 'typedoc'
-import { MarkdownPageEvent } from 'typedoc-plugin-markdown'
+import { MarkdownPageEvent, ModuleRouter } from 'typedoc-plugin-markdown'
 import { anchorOf } from './anchor.ts'
 import { addGuides } from './option-guides.ts'
 
 /**
- * Plugin of TypeDoc: describes each export on the page of its own entry point, shortens the pages of the API reference, and
- * finds exports without a description or an example.
+ * Plugin of TypeDoc: describes each export on the page of its own entry point, or on its own page, shortens the pages of the
+ * API reference, and finds exports without a description or an example.
  */
 export function load(app: Application): void {
+  app.renderer.defineRouter('entry-points', EntryPointRouter)
   app.on(Application.EVENT_VALIDATE_PROJECT, (project) => {
     for (const problem of missingDocs(project)) app.logger.warn(problem)
   })
@@ -30,6 +34,23 @@ export function load(app: Application): void {
   app.renderer.on(MarkdownPageEvent.END, (page: PageEvent) => {
     if (page.contents !== undefined) page.contents = shortenPage(page.contents)
   })
+}
+
+/** Makes a page of each entry point, and of each export of an entry point with many exports. */
+class EntryPointRouter extends ModuleRouter {
+  override buildChildPages(reflection: Reflection, pages: PageDefinition[]): void {
+    const { name, parent } = reflection
+    const kind = parent?.name === 'campaign-client/webhook' ? this.getPageKind(reflection) : undefined
+    if (kind === undefined) return super.buildChildPages(reflection, pages)
+    const url = this.getFileName(`${parent?.name}/${name}`)
+    this.fullUrls.set(reflection, url)
+    this.sluggers.set(reflection, new Slugger(this.sluggerConfiguration))
+    pages.push({ kind, model: reflection, url })
+    reflection.traverse((child) => {
+      super.buildChildPages(child, pages)
+      return true
+    })
+  }
 }
 
 /** The folder of an entry point whose exports `campaign-client` exports, too. */

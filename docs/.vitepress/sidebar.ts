@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import type { DefaultTheme } from 'vitepress'
-import { entryPoints } from '../../scripts/entry-points.ts'
 import { endpoints } from '../../src/endpoints/index.ts'
 
 type Item = DefaultTheme.SidebarItem
@@ -37,22 +36,22 @@ function page(path: string): Item {
   return { text, link: `/${path}`, ...(items && { collapsed: true, items }) }
 }
 
+/** The groups that are unfolded on every page. The group of the current page is unfolded, too. */
+const UNFOLDED = ['Start', 'Call']
+
 const api: Item = { text: 'API', link: '/reference/' }
 export const guides: Item[] = Object.entries(GROUPS).map(([text, paths]) => ({
   text,
+  collapsed: !UNFOLDED.includes(text),
   items: [...(text === 'Reference' ? [api] : []), ...paths.split(' ').map(page)],
 }))
 
-/** The entry points. "On this page" has the exports of each. */
-const reference: Item[] = [
-  { text: 'Guides', link: '/getting-started' },
-  {
-    ...api,
-    items: entryPoints.map(({ name }) => {
-      const text = `campaign-client${name.slice('.'.length)}`
-      return { text, link: `/reference/${text}` }
-    }),
-  },
-]
+/** The pages of the API reference, as TypeDoc lists them. */
+function referencePages(): Item[] {
+  const file = new URL('docs/reference/typedoc-sidebar.json', ROOT)
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : []
+}
+
+const reference: Item[] = [{ ...api, items: referencePages().map((root) => ({ ...root, collapsed: false })) }]
 
 export const sidebar: DefaultTheme.SidebarMulti = { '/': guides, '/reference/': reference }

@@ -3,13 +3,7 @@ import { type Member, Project, summaryOf } from '../comments.ts'
 import { read } from '../repository.ts'
 import type { Generator } from './generator.ts'
 
-/** The text of the tables for each kind of retry. */
-const RETRIES = {
-  safe: 'safe',
-  guarded: 'guarded: never applied twice',
-  unsafe: 'unsafe: may be applied twice',
-}
-const KINDS = Object.keys(RETRIES)
+const KINDS = ['safe', 'guarded', 'unsafe']
 
 interface Method {
   readonly name: OperationName
@@ -17,21 +11,16 @@ interface Method {
   readonly does: string
 }
 
-/** Writes the tables of methods in README.md and docs/methods.md. */
+/** Writes the table of methods in docs/methods.md. */
 export const methodTables: Generator = {
   name: 'method-tables',
   generate() {
-    const methods = methodsInOrder()
-    const short = methods.map(({ name, does, endpoint }) => [
-      `[\`${name}\`](docs/methods/${name}.md)`,
+    const rows = methodsInOrder().map(({ name, does, endpoint }) => [
+      `[${name}](methods/${name}.md)`,
       does,
-      RETRIES[endpoint.retry],
+      endpoint.retry,
     ])
-    const long = methods.map(({ name, does, endpoint }) => [`[${name}](methods/${name}.md)`, does, endpoint.retry])
-    return new Map([
-      ['README.md', withTable('README.md', ['method', 'does', 'a retry is'], short)],
-      ['docs/methods.md', withTable('docs/methods.md', ['method', 'does', 'a retry is'], long)],
-    ])
+    return new Map([['docs/methods.md', withTable('docs/methods.md', ['method', 'does', 'a retry is'], rows)]])
   },
 }
 
