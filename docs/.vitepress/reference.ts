@@ -36,20 +36,26 @@ export function load(app: Application): void {
   })
 }
 
-/** Makes a page of each entry point, and of each export of an entry point with many exports. */
+/** The entry points whose exports have their own pages. */
+const SPLIT = ['campaign-client/webhook']
+
+/** Makes a page of each entry point, and of each export of those in `SPLIT`. */
 class EntryPointRouter extends ModuleRouter {
   override buildChildPages(reflection: Reflection, pages: PageDefinition[]): void {
     const { name, parent } = reflection
-    const kind = parent?.name === 'campaign-client/webhook' ? this.getPageKind(reflection) : undefined
-    if (kind === undefined) return super.buildChildPages(reflection, pages)
-    const url = this.getFileName(`${parent?.name}/${name}`)
-    this.fullUrls.set(reflection, url)
-    this.sluggers.set(reflection, new Slugger(this.sluggerConfiguration))
-    pages.push({ kind, model: reflection, url })
-    reflection.traverse((child) => {
-      super.buildChildPages(child, pages)
-      return true
-    })
+    const kind = parent && SPLIT.includes(parent.name) ? this.getPageKind(reflection) : undefined
+    if (kind === undefined) {
+      super.buildChildPages(reflection, pages)
+    } else {
+      const url = this.getFileName(`${parent?.name}/${name}`)
+      this.fullUrls.set(reflection, url)
+      this.sluggers.set(reflection, new Slugger(this.sluggerConfiguration))
+      pages.push({ kind, model: reflection, url })
+      reflection.traverse((child) => {
+        super.buildChildPages(child, pages)
+        return true
+      })
+    }
   }
 }
 

@@ -5,6 +5,7 @@ import { pagesOfMethods } from './method-pages.ts'
 import { methodTables } from './method-tables.ts'
 import { openApi } from './openapi.ts'
 import { recipes } from './recipes.ts'
+import { skill } from './skill.ts'
 
 /** The generators that need no build. */
 export const generators: readonly Generator[] = [
@@ -14,4 +15,5 @@ export const generators: readonly Generator[] = [
   pagesOfMethods,
   methodTables,
   recipes,
+  skill,
 ]

@@ -4,6 +4,7 @@ import { checkEntryPoints } from './checks/entry-points.ts'
 import type { PackageCheck } from './checks/finding.ts'
 import { checkLinks } from './checks/links.ts'
 import { checkNotices } from './checks/notices.ts'
+import { checkSbom } from './checks/sbom.ts'
 import { checkSizes } from './checks/sizes.ts'
 import { attw, publint } from './checks/tools.ts'
 import { packPackage } from './packed-package.ts'
@@ -16,6 +17,7 @@ const checks: readonly PackageCheck[] = [
   checkCommand,
   checkLinks,
   checkNotices,
+  checkSbom,
   checkApiReport,
   checkSizes,
 ]

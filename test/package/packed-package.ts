@@ -23,6 +23,9 @@ const INPUTS = [
   'CHANGELOG.md',
   'SECURITY.md',
   'THIRD-PARTY-NOTICES.md',
+  'AGENTS.md',
+  'sbom.cdx.json',
+  'skills',
 ]
 
 /** The fields of package.json that the checks read. */

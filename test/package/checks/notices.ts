@@ -22,7 +22,7 @@ export const notices = (): string => renderNotices(bundledPackages())
 /** The modules of packages. `rolldown.config.ts` runs those of `first-use:` at their first use. */
 const MODULE = /(?:\/node_modules\/|^node_modules\/|^first-use:)((?:@[^/\s]+\/)?[^/\s]+)/
 
-function bundledPackages(): string[] {
+export function bundledPackages(): string[] {
   const modules = globSync('dist/**/metafile-*.json', { cwd: ROOT }).flatMap((file) => modulesIn(join(ROOT, file)))
   const names = modules.flatMap((path) => MODULE.exec(path)?.[1] ?? [])
   return [...new Set(names)].sort()
