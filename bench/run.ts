@@ -35,12 +35,14 @@ for (const name of chosen.length > 0 ? chosen : SUBJECTS) {
   measured.push(subject)
 }
 if (chosen.length === 0) {
-  await writeFile(new URL('../docs/benchmarks.md', import.meta.url), page(measured, await peerVersions()))
+  await writeFile(new URL('../docs/benchmarks.md', import.meta.url), page(measured, await measuredVersions()))
 }
 
-async function peerVersions(): Promise<Record<string, string>> {
+/** The version of this package and of the packages beside it. */
+async function measuredVersions(): Promise<Record<string, string>> {
   const { dependencies } = JSON.parse(await readFile(new URL('package.json', import.meta.url), 'utf8'))
-  const versions: Record<string, string> = {}
+  const { name, version } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'))
+  const versions: Record<string, string> = { [name]: version }
   for (const name of ['ky', 'zod', 'jose', ...Object.keys(dependencies)]) {
     const folder = name in dependencies ? 'node_modules' : '../node_modules'
     const manifest = new URL(`${folder}/${name}/package.json`, import.meta.url)

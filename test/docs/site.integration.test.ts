@@ -98,7 +98,7 @@ const QUESTIONS: Readonly<Record<string, string>> = {
   CampaignClient: 'reference/campaign-client',
   createCampaignService: 'reference/campaign-client/testing',
   TimeoutError: 'reference/campaign-client',
-  verifyWebhook: 'reference/campaign-client/webhook',
+  verifyWebhook: 'reference/campaign-client/webhook/verifyWebhook',
 }
 
 /** The titles of the guides, which come first. */
@@ -121,9 +121,21 @@ describe.skipIf(skipsWithout('built site', missingSite))('the built site', () =>
     const pages = files.filter((file) => /^reference\/.*\.md$/.test(file))
     const text = pages.map((file) => readFileSync(join(SITE, file), 'utf8')).join('\n')
 
-    test('has one page for each entry point, and an index', () => {
+    test('has an index, one page for each entry point, and one for each export of /webhook', () => {
       const names = entryPoints.map(({ name }) => `reference/campaign-client${name.slice('.'.length)}.md`)
-      expect(pages.toSorted()).toEqual([...names, 'reference/index.md'].toSorted())
+      const exports = [
+        ...readFileSync(join(SITE, 'reference/campaign-client/webhook.md'), 'utf8').matchAll(/^- \[(\w+)\]/gm),
+      ]
+      expect(exports.length).toBeGreaterThan(40)
+      const ownPages = exports.map(([, name]) => `reference/campaign-client/webhook/${name}.md`)
+      expect(pages.toSorted()).toEqual([...names, ...ownPages, 'reference/index.md'].toSorted())
+    })
+
+    test.each(entryPoints)('has the functions of $name first', ({ name }) => {
+      const page = readFileSync(join(SITE, `reference/campaign-client${name.slice('.'.length)}.md`), 'utf8')
+      const groups = [...page.matchAll(/^## (.+)$/gm)].map(([, group]) => group)
+      expect(groups.length).toBeGreaterThan(0)
+      expect(groups.indexOf('Functions')).toBeLessThanOrEqual(0)
     })
 
     test('does not repeat what the base class says', () => {
@@ -134,7 +146,7 @@ describe.skipIf(skipsWithout('built site', missingSite))('the built site', () =>
       const ends = pages.map(
         (file) => readFileSync(join(SITE, file), 'utf8').split('\n## Shapes of other libraries\n')[1],
       )
-      const found = ends.flatMap((end) => [...(end ?? '').matchAll(/^### (\w+)$/gm)].map(([, name]) => name))
+      const found = ends.flatMap((end) => [...(end ?? '').matchAll(/^(?:### |- \[)(\w+)/gm)].map(([, name]) => name))
       expect(found.toSorted()).toEqual([...SHAPES].toSorted())
     })
 
@@ -146,7 +158,11 @@ describe.skipIf(skipsWithout('built site', missingSite))('the built site', () =>
     })
 
     test.each(Object.keys(GUIDES))('links the guide of each option of %s', (name) => {
-      const section = new RegExp(`^### ${name}\\n[\\s\\S]*?(?=^#{1,3} )`, 'm').exec(`${text}\n# end`)?.[0] ?? ''
+      // The heading of a page, or of a section.
+      const page = new RegExp(`^# ${name}\\n[\\s\\S]*?(?=^# )`, 'm')
+        .exec(`${text}\n# end`)?.[0]
+        .replaceAll(/^#/gm, '###')
+      const section = page ?? new RegExp(`^### ${name}\\n[\\s\\S]*?(?=^#{1,3} )`, 'm').exec(`${text}\n# end`)?.[0] ?? ''
       const options = section.includes('#### Properties') ? section.split(/^(?=##### )/m).slice(1) : [section]
       expect(options.filter((option) => !option.includes('\nGuide: ['))).toEqual([])
     })
@@ -268,6 +284,7 @@ const KINDS = [
   'reference/',
   'reference/campaign-client/testing/msw',
   'reference/campaign-client/webhook/postgres',
+  'reference/campaign-client/webhook/WebhookReceiverOptions',
   'webhook-receiver',
   'webhooks-in-other-languages',
   'benchmarks',
@@ -277,7 +294,10 @@ const WINDOWS = [
   { viewport: { width: 390, height: 844 }, colorScheme: 'dark' },
 ] as const
 
-/** A browser expression that finds pages, samples and words that are too wide, and entries that "On this page" shows twice. */
+/**
+ * A browser expression that finds pages, samples and words that are too wide, entries that "On this page" shows twice, and a
+ * menu with more than 30 unfolded links.
+ */
 const FAULTS = `(() => {
   const faults = document.documentElement.scrollWidth > innerWidth + 1 ? ['the page scrolls sideways'] : []
   for (const code of document.querySelectorAll('.VPSidebar .text, .vp-doc :not(pre) > code, .vp-doc h1, .vp-doc h2, .vp-doc h3, .vp-doc td a')) {
@@ -302,6 +322,8 @@ const FAULTS = `(() => {
   }
   const entries = [...document.querySelectorAll('.VPDocAsideOutline .outline-link')].map((link) => link.getAttribute('href'))
   for (const entry of new Set(entries)) if (entries.indexOf(entry) !== entries.lastIndexOf(entry)) faults.push('twice: ' + entry)
+  const links = [...document.querySelectorAll('.VPSidebar a.link')].filter((link) => link.getClientRects().length > 0)
+  if (links.length > 30) faults.push('links in the menu: ' + links.length)
   return faults
 })()`
 
