@@ -1,5 +1,5 @@
 import { copyFileSync, cpSync, existsSync, readFileSync } from 'node:fs'
-import { join, relative, resolve } from 'node:path'
+import { basename, join, relative, resolve } from 'node:path'
 import { defineConfig, type HeadConfig, type MarkdownRenderer, type PageData } from 'vitepress'
 import { anchorOf } from './anchor.ts'
 import { descriptionOf } from './description.ts'
@@ -156,12 +156,13 @@ export default defineConfig({
     writeMarkdown(site)
     writeMoved(outDir)
     for (const name of [
-      'openapi.json',
-      'local-service.openapi.json',
-      'local-service.seed.schema.json',
-      'webhook-vectors.json',
+      'docs/openapi.json',
+      'docs/local-service.openapi.json',
+      'docs/local-service.seed.schema.json',
+      'docs/webhook-vectors.json',
+      'sbom.cdx.json',
     ]) {
-      copyFileSync(join(ROOT, 'docs', name), join(outDir, name))
+      copyFileSync(join(ROOT, name), join(outDir, basename(name)))
     }
     cpSync(join(ROOT, 'docs/pictures'), join(outDir, 'pictures'), { recursive: true })
   },

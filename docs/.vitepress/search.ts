@@ -8,8 +8,10 @@ export const searchOptions = {
   boost: { title: 4, text: 2, titles: 1 },
   boostDocument(id: string, term: string, stored?: { title?: string; titles?: string[] }): number {
     const name = stored?.title?.replace(/\(\)$/, '').toLowerCase()
-    // A symbol is below its entry point and its kind.
-    if (name === term.toLowerCase() && (stored?.titles?.length ?? 0) <= 2) return 1
+    const titles = stored?.titles ?? []
+    // A symbol has its own page, or is below its entry point and its kind. Deeper titles are members of types.
+    const isSymbol = titles.length <= (titles[0]?.startsWith('campaign-client') ? 2 : 0)
+    if (name === term.toLowerCase() && isSymbol) return 1
     if (id.startsWith('/reference/')) return 0.2
     return /^\/(?:examples\/|CHANGELOG)/.test(id) ? 0.3 : 1
   },

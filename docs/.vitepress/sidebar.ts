@@ -36,20 +36,33 @@ function page(path: string): Item {
   return { text, link: `/${path}`, ...(items && { collapsed: true, items }) }
 }
 
-/** The groups that are unfolded on every page. The group of the current page is unfolded, too. */
-const UNFOLDED = ['Start', 'Call']
-
 const api: Item = { text: 'API', link: '/reference/' }
-export const guides: Item[] = Object.entries(GROUPS).map(([text, paths]) => ({
-  text,
-  collapsed: !UNFOLDED.includes(text),
-  items: [...(text === 'Reference' ? [api] : []), ...paths.split(' ').map(page)],
-}))
 
-/** The pages of the API reference, as TypeDoc lists them. */
+/**
+ * The groups. Only that of the current page is unfolded. Each is a link to its first page: VitePress makes a group without a
+ * link a button, with another button in it.
+ */
+export const guides: Item[] = Object.entries(GROUPS).map(([text, paths]) => {
+  const pages = paths.split(' ').map(page)
+  const [first] = pages
+  return {
+    text,
+    ...(first && { link: first.link, docFooterText: first.text }),
+    collapsed: true,
+    items: [...pages, ...(text === 'Reference' ? [api] : [])],
+  }
+})
+
+/** The pages of the API reference, as TypeDoc lists them. Of the exports with their own pages, the functions are shown. */
 function referencePages(): Item[] {
   const file = new URL('docs/reference/typedoc-sidebar.json', ROOT)
-  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : []
+  const shown = (items: readonly Item[]): Item[] =>
+    items.flatMap((item) => {
+      const below = item.items ?? []
+      if (item.link === undefined) return item.text === 'Functions' ? below : []
+      return { ...item, ...(below.length > 0 && { items: shown(below) }) }
+    })
+  return existsSync(file) ? shown(JSON.parse(readFileSync(file, 'utf8'))) : []
 }
 
 const reference: Item[] = [{ ...api, items: referencePages().map((root) => ({ ...root, collapsed: false })) }]
