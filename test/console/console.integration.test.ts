@@ -327,7 +327,7 @@ describe.skipIf(skipsWithout('Chromium', missingBrowser))('the console in a brow
     await page.getByLabel('Times').fill('2')
     await page.getByRole('button', { name: 'Switch on' }).click()
     await page.getByText('2 left').waitFor()
-    await page.getByRole('link', { name: 'Faults 1 switched on' }).waitFor()
+    await page.getByRole('link', { name: '1 injected fault' }).waitFor()
     await expect(client.getCampaignInfo({ pid: 'demo' })).rejects.toMatchObject({ status: 503 })
     await page.getByText('1 left').waitFor()
     await page.getByRole('link', { name: '1 call', exact: true }).waitFor()

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { Problem } from '../action-requests.ts'
 import { type ActionName, type ActionRequest, type ActionResponse, type ActionResult, PATHS } from '../protocol.ts'
@@ -26,7 +27,7 @@ interface Notice {
   readonly text: string
   readonly isError?: boolean
   /** A link to the result, or a button that undoes the action. */
-  readonly next?: { readonly label: string } & ({ readonly to: string } | { readonly onClick: () => unknown })
+  readonly next?: ComponentChildren
 }
 
 export const notice = signal<Notice | undefined>(undefined)
@@ -68,7 +69,7 @@ export function keepFocus(): void {
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-interface Loaded<Value> {
+export interface Loaded<Value> {
   readonly value?: Value
   readonly error?: string
 }

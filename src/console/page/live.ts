@@ -12,13 +12,7 @@ import {
 const POLL_INTERVAL_MS = 500
 
 /** Rows of the service, newest first. */
-export interface LiveList<Row> {
-  readonly rows: readonly Row[]
-  /** Number of older rows that the server has discarded. */
-  readonly discarded: number
-  /** Number of rows that the user removed. */
-  readonly cleared: number
-}
+export type LiveList<Row> = Omit<ListChanges<Row>, 'kept'>
 
 const NO_ROWS = { rows: [], discarded: 0, cleared: 0 }
 
@@ -44,9 +38,8 @@ setInterval(() => {
   machineTime.value = Date.now()
 }, 1000)
 
-const start = computed(() => new Date(machineTime.value).setHours(0, 0, 0, 0))
-/** The start and the end of the machine's day. */
-export const today = { start, end: computed(() => new Date(start.value).setHours(24, 0, 0, 0)) }
+/** The day of the machine. The service's clock can be moved to another one. */
+export const today = computed(() => new Date(machineTime.value).toDateString())
 
 export const serviceTime = computed(() => machineTime.value + aheadMs.value)
 
@@ -97,9 +90,9 @@ function apply(changes: Changes): void {
 /** Replaces changed rows and puts new rows first. */
 function merge<Row extends { readonly key: string }>(
   list: LiveList<Row>,
-  { rows, kept, discarded, cleared }: ListChanges<Row>,
+  { rows, kept, ...numbers }: ListChanges<Row>,
 ): LiveList<Row> {
-  if (rows.length === 0 && cleared === list.cleared) return list
+  if (rows.length === 0 && numbers.cleared === list.cleared) return list
   const changed = new Map(rows.map((row) => [row.key, row]))
   const known = list.rows.map((row) => {
     const next = changed.get(row.key)
@@ -108,5 +101,5 @@ function merge<Row extends { readonly key: string }>(
   })
   // The rows that are left are new, oldest first.
   const added = [...changed.values()].reverse()
-  return { rows: [...added, ...known].slice(0, kept), discarded, cleared }
+  return { rows: [...added, ...known].slice(0, kept), ...numbers }
 }

@@ -19,6 +19,9 @@ export const segments = computed<readonly string[]>(() => {
   return [first, ...rest]
 })
 
+/** The first segment of the path. */
+export const section = computed(() => segments.value[0] as string)
+
 /** The path of the open item; `undefined` when only a list is shown. */
 export const openItem = computed(() => (segments.value.length > 1 ? path.value : undefined))
 
@@ -33,39 +36,35 @@ const parameters = computed(() => new URLSearchParams(address.value.split('?')[1
 /** Returns a parameter of the address; the empty string when it is absent. */
 export const parameter = (name: string): string => parameters.value.get(name) ?? ''
 
-/** The filters of the list, as a query. Links between a list and its items keep it. */
-export const filterQuery = computed(() => {
-  const kept = new URLSearchParams([...parameters.value].filter(([name]) => /^(?:find|show|pid)$/.test(name)))
+/** Returns the parameters of the address with these names, as a query. */
+const queryOf = (names: RegExp) => {
+  const kept = new URLSearchParams([...parameters.value].filter(([name]) => names.test(name)))
   return kept.size > 0 ? `?${kept}` : ''
-})
+}
 
-/** The query of links from a row of the list: while the user chooses an item to compare, the key of the other one stays. */
-export const rowQuery = computed(() => {
-  const query = new URLSearchParams(filterQuery.value)
-  if (parameter('compare')) query.set('compare', parameter('compare'))
-  return query.size > 0 ? `?${query}` : ''
-})
+/** The filters of the list. Links between a list and its items keep them. */
+export const filterQuery = computed(() => queryOf(/^(?:find|show|pid)$/))
+
+/** The filters, and the key of the item to compare with, which stays while the user chooses the other one. */
+export const rowQuery = computed(() => queryOf(/^(?:find|show|pid|compare)$/))
+
+function show(to: string, isNewEntry: boolean): void {
+  history[isNewEntry ? 'pushState' : 'replaceState'](null, '', to)
+  address.value = to
+}
+
+/** Opens another address of the console. */
+export const go = (to: string): void => show(to, true)
+
+/** Changes the path of the open item, without a history entry. */
+export const replace = (to: string): void => show(to + location.search, false)
 
 /** Changes a parameter of the address, without a history entry for each typed letter. */
 export function setParameter(name: string, value: string): void {
   const next = new URLSearchParams(parameters.value)
   if (value) next.set(name, value)
   else next.delete(name)
-  const query = next.size > 0 ? `?${next}` : ''
-  address.value = location.pathname + query
-  history.replaceState(null, '', address.value)
-}
-
-/** Changes the path of the open item, without a history entry. */
-export function replace(to: string): void {
-  address.value = to + location.search
-  history.replaceState(null, '', address.value)
-}
-
-/** Opens another address of the console. */
-export function go(to: string): void {
-  history.pushState(null, '', to)
-  address.value = to
+  show(`${location.pathname}${next.size > 0 ? `?${next}` : ''}`, false)
 }
 
 /** Returns the path with these segments, each encoded: IDs may contain any character. */

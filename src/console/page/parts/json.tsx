@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { toVisible } from '../../../shared/text.ts'
 import type { BodyView } from '../../protocol.ts'
-import { CopyButton } from './copy-button.tsx'
+import { Button, CopyButton } from './controls.tsx'
 import { amount, cut, size } from './text.tsx'
 
 const MAX_STRING = 200
@@ -30,52 +30,28 @@ interface NodeProps {
 function Node({ name, value, level, end }: NodeProps) {
   const [isOpen, setOpen] = useState(level < OPEN_LEVELS)
   const [shown, setShown] = useState(ENTRIES)
-  const key = name !== undefined && (
-    <>
-      <span class="key">{toVisible(cut(JSON.stringify(name), MAX_STRING))}</span>
-      {': '}
-    </>
-  )
+  const key = name !== undefined && <span class="key">{`${toVisible(cut(JSON.stringify(name), MAX_STRING))}: `}</span>
   const entries = typeof value === 'object' && value !== null ? Object.entries(value) : []
-  if (entries.length === 0) {
-    return (
-      <div>
-        {key}
-        <Leaf value={value} />
-        {end}
-      </div>
-    )
-  }
+  if (entries.length === 0) return <div>{[key, <Leaf key="leaf" value={value} />, end]}</div>
   const isList = Array.isArray(value)
   const [start, stop] = isList ? '[]' : '{}'
+  const children = entries.slice(0, shown).map(([name, value], index) => {
+    const child = { ...(!isList && { name }), value, level: level + 1, end: index < entries.length - 1 ? ',' : '' }
+    return <Node key={name} {...child} />
+  })
+  const showMore = () => setShown(shown + 10 * ENTRIES)
   return (
     <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary data-rest={`… ${amount(entries.length)} ${stop}`}>
-        {key}
-        {start}
-      </summary>
+      <summary data-rest={`… ${amount(entries.length)} ${stop}`}>{[key, start]}</summary>
       {isOpen && (
-        <>
-          <div class="children">
-            {entries.slice(0, shown).map(([name, child], index) => (
-              <Node
-                key={name}
-                {...(!isList && { name })}
-                value={child}
-                level={level + 1}
-                end={index < entries.length - 1 ? ',' : ''}
-              />
-            ))}
-            {entries.length > shown && (
-              <button type="button" class="quiet" onClick={() => setShown(shown + 10 * ENTRIES)}>
-                Show more of {amount(entries.length)}
-              </button>
-            )}
-          </div>
-          {stop}
-          {end}
-        </>
+        <div class="children">
+          {children}
+          {entries.length > shown && (
+            <Button text={`Show more of ${amount(entries.length)}`} class="quiet" onClick={showMore} />
+          )}
+        </div>
       )}
+      {isOpen && stop + end}
     </details>
   )
 }
@@ -83,15 +59,13 @@ function Node({ name, value, level, end }: NodeProps) {
 function Leaf({ value }: { value: unknown }) {
   const [isWhole, setWhole] = useState(false)
   if (typeof value !== 'string') return <span class="literal">{JSON.stringify(value)}</span>
-  if (isWhole || value.length <= MAX_STRING) return <span class="string">{toVisible(JSON.stringify(value))}</span>
+  const isCut = !isWhole && value.length > MAX_STRING
   return (
     <>
-      <span class="string">{toVisible(JSON.stringify(value.slice(0, MAX_STRING)))}</span>{' '}
-      <span class="muted">… {size(value.length)}</span>{' '}
-      {value.length <= MAX_WHOLE_STRING && (
-        <button type="button" class="quiet" onClick={() => setWhole(true)}>
-          Show all
-        </button>
+      <span class="string">{toVisible(JSON.stringify(isCut ? value.slice(0, MAX_STRING) : value))}</span>
+      {isCut && <span class="muted"> … {size(value.length)} </span>}
+      {isCut && value.length <= MAX_WHOLE_STRING && (
+        <Button text="Show all" class="quiet" onClick={() => setWhole(true)} />
       )}
     </>
   )
@@ -117,7 +91,7 @@ export function Content({ text }: { text: string }) {
 /** The body of a request or a response. A body that was cut can't be copied. */
 export const Body = ({ title, body: { text, bytes, isCut } }: { title: string; body: BodyView }) => (
   <>
-    <div class="minor-head">
+    <div class="flow minor-head">
       <h3 class="minor">{title}</h3>
       {!isCut && text !== '' && <CopyButton text={text} label="Copy" />}
     </div>

@@ -1,41 +1,33 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId } from 'preact/hooks'
 import { filterQuery, itemTitle } from '../route.ts'
-import { Link } from './link.tsx'
-import { Text } from './text.tsx'
+import { Link } from './controls.tsx'
+import { safe } from './text.tsx'
 
 interface PanelProps {
   readonly title: string
   /** Buttons beside the title. */
   readonly tools?: ComponentChildren
-  /** Filters below the title. */
-  readonly filters?: ComponentChildren
   readonly children: ComponentChildren
 }
 
 /** A part of the page with its heading. */
-export function Panel({ title, tools, filters, children }: PanelProps) {
+export function Panel({ title, tools, children }: PanelProps) {
   const id = useId()
   return (
     <section class="panel" aria-labelledby={id}>
-      <header class="panel-head">
-        <h2 id={id}>
-          <Text>{title}</Text>
-        </h2>
-        <div class="tools">{tools}</div>
+      <header class="flow panel-head">
+        <h2 id={id}>{safe(title)}</h2>
+        <div class="flow tools">{tools}</div>
       </header>
-      {filters && <div class="filters">{filters}</div>}
       {children}
     </section>
   )
 }
 
-interface ItemProps {
-  readonly title: string
+interface ItemProps extends PanelProps {
   /** Path of the list that contains the item. */
   readonly back: string
-  readonly tools?: ComponentChildren
-  readonly children: ComponentChildren
 }
 
 /** An open item of a list. The browser tab shows the same title. */
@@ -46,57 +38,57 @@ export function Item({ title, back, tools, children }: ItemProps) {
       itemTitle.value = undefined
     }
   }, [title])
-  const close = (
-    <Link to={back} keepsFilters class="close" label="Close">
-      ✕
-    </Link>
-  )
-  return (
-    <Panel title={title} tools={[tools, close]}>
-      {children}
-    </Panel>
-  )
+  const close = <Link to={back} class="close" label="Close" text="✕" />
+  return <Panel {...{ title, tools: [tools, close], children }} />
 }
 
-/** A link that lets the user choose the item to compare with this one. */
-export const CompareLink = ({ back, itemKey }: { back: string; itemKey: string }) => {
+/** Links to the form that sends an item again, if there is one, and to the list, to choose an item to compare with it. */
+export function ItemTools({ back, itemKey, edit }: { back: string; itemKey: string; edit: string | undefined }) {
   const query = new URLSearchParams(filterQuery.value)
   query.set('compare', itemKey)
   return (
-    <Link to={`${back}?${query}`} class="button small">
-      Compare
-    </Link>
+    <>
+      {edit !== undefined && <Link to={edit} class="button small" text="Edit and send" />}
+      <Link to={`${back}?${query}`} class="button small" text="Compare" />
+    </>
   )
 }
 
 /** Shown while an item is loading, or when it does not exist. */
 export const AbsentItem = ({ title, back, error }: Omit<ItemProps, 'children'> & { error: string | undefined }) => (
   <Item title={title} back={back}>
-    <p class={error === undefined ? 'empty' : 'empty error'} role={error === undefined ? undefined : 'alert'}>
+    <p class={error === undefined ? 'empty muted' : 'empty danger'} role={error === undefined ? undefined : 'alert'}>
       {error ?? 'Loading'}
     </p>
-    {error !== undefined && (
-      <Link to={back} keepsFilters>
-        Back to the list
-      </Link>
-    )}
+    {error !== undefined && <Link to={back} text="Back to the list" />}
   </Item>
 )
 
 /** Shown instead of an empty list. */
-export const Empty = ({ children }: { children: ComponentChildren }) => <p class="empty">{children}</p>
+export const Empty = ({ children }: { children: ComponentChildren }) => <p class="empty muted">{children}</p>
 
-/** Names and values in two columns. Empty values are not shown. */
-export const Facts = ({ facts }: { facts: readonly (readonly [name: string, value: ComponentChildren])[] }) => (
-  <dl class="facts">
+/** A part of an item that is closed at first. */
+export const Fold = ({ title, children }: { title: string; children: ComponentChildren }) => (
+  <details class="fold">
+    <summary>{title}</summary>
+    {children}
+  </details>
+)
+
+interface FactsProps {
+  readonly facts: readonly (readonly [name: string, value: ComponentChildren])[]
+  readonly class?: string
+}
+
+/** Names and values. Empty values are not shown. */
+export const Facts = ({ facts, class: name = 'facts' }: FactsProps) => (
+  <dl class={name}>
     {facts
       .filter(([, value]) => value !== '' && value !== undefined)
       .map(([name, value]) => (
         <div key={name}>
-          <dt>
-            <Text>{name}</Text>
-          </dt>
-          <dd>{typeof value === 'string' ? <Text>{value}</Text> : value}</dd>
+          <dt>{safe(name)}</dt>
+          <dd>{typeof value === 'string' ? safe(value) : value}</dd>
         </div>
       ))}
   </dl>

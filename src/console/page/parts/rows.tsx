@@ -1,9 +1,9 @@
 import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from '@tanstack/virtual-core'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks'
-import { go, latestItem, path, rowQuery, segments } from '../route.ts'
-import { IsTabStop, Link } from './link.tsx'
-import { Name } from './text.tsx'
+import { latestItem, path } from '../route.ts'
+import { IsTabStop, Link } from './controls.tsx'
+import { nameOf } from './text.tsx'
 
 /** The parts of a row, in the order of the columns. A narrow list shows them in two lines. */
 const PARTS = ['at', 'state', 'name', 'who', 'note', 'end'] as const
@@ -39,8 +39,11 @@ const ROW_HEIGHT = 30
 /** Number of rows that are rendered above and below the visible ones. */
 const MARGIN = 8
 
-const scrollerOf = (body: { readonly current: HTMLElement | null }) =>
-  body.current?.closest<HTMLElement>('.list, .pane')
+interface Ref<Target> {
+  readonly current: Target | null
+}
+
+const scrollerOf = (body: Ref<HTMLElement>) => body.current?.closest<HTMLElement>('.list, .pane')
 
 /**
  * A list of any length: it renders only the rows near the visible part. The row of the open item keeps its place on the screen
@@ -49,54 +52,40 @@ const scrollerOf = (body: { readonly current: HTMLElement | null }) =>
 export function Rows<Row>({ label, class: name = '', rows, linkTo, view, headings }: RowsProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null)
   const { from, to, height, scrollTo } = useVisibleRows(body, rows.length)
-  const latest = useIndex(latestItem.value, rows, linkTo)
-  const place = { body, height, rows, linkTo, latest, scrollTo }
-  const rememberPlace = useSteadyRow(place)
-  const { tabStop, onKeyDown, onFocus } = useArrowKeys(place)
+  const indexOf = useMemo(() => new Map(rows.map((row, index) => [linkTo(row), index])), [rows])
+  const rememberPlace = useSteadyRow(body, indexOf, height)
+  const { tabStop, onFocus, onKeyDown } = useArrowKeys(body, indexOf, scrollTo)
   return (
     <table class={`rows ${name}`} aria-label={label} aria-rowcount={rows.length + (headings ? 1 : 0)}>
       {headings && (
         <thead>
           <tr>
-            {PARTS.map((part) =>
-              headings[part] === undefined ? (
-                <td key={part} class={part} />
-              ) : (
-                <th key={part} class={part}>
+            {PARTS.map((part) => {
+              const Cell = headings[part] === undefined ? 'td' : 'th'
+              return (
+                <Cell key={part} class={part}>
                   {headings[part]}
-                </th>
-              ),
-            )}
+                </Cell>
+              )
+            })}
           </tr>
         </thead>
       )}
-      <tbody
-        ref={body}
-        onKeyDown={onKeyDown}
-        onClickCapture={({ target }) => rememberPlace(target)}
-        onClick={openRow}
-        onFocusCapture={({ target }) => onFocus(targetOf(target))}
-      >
+      <tbody ref={body} onClickCapture={rememberPlace} onClick={openRow} onFocusCapture={onFocus} onKeyDown={onKeyDown}>
         <Gap height={Math.min(from, rows.length) * height} />
         {rows.slice(from, to).map((row, offset) => {
           const index = from + offset
-          return (
-            <KeptRow
-              key={linkTo(row)}
-              to={linkTo(row)}
-              view={view}
-              row={row}
-              above={rows[index - 1]}
-              index={index + (headings ? 2 : 1)}
-              isTabStop={index === (tabStop ?? from)}
-            />
-          )
+          const place = { index: index + (headings ? 2 : 1), isTabStop: index === (tabStop ?? from) }
+          return <KeptRow key={linkTo(row)} to={linkTo(row)} {...{ view, row, above: rows[index - 1], ...place }} />
         })}
         <Gap height={Math.max(0, rows.length - to) * height} />
       </tbody>
     </table>
   )
 }
+
+/** The place of rows that are not rendered. */
+const Gap = ({ height }: { height: number }) => height > 0 && <tr class="gap" style={{ height: `${height}px` }} />
 
 /** Rows below a heading; nothing without rows. */
 export const TitledRows = <Row,>({ title, ...props }: Omit<RowsProps<Row>, 'label'> & { title: string }) =>
@@ -108,7 +97,7 @@ export const TitledRows = <Row,>({ title, ...props }: Omit<RowsProps<Row>, 'labe
   )
 
 /** Returns which rows are near the visible part of the list, and their height. */
-function useVisibleRows(body: { readonly current: HTMLElement | null }, count: number) {
+function useVisibleRows(body: Ref<HTMLElement>, count: number) {
   const [, render] = useReducer((renders: number) => renders + 1, 0)
   const [{ height, above }, setPlace] = useState({ height: ROW_HEIGHT, above: 0 })
   const options = {
@@ -147,9 +136,8 @@ function useVisibleRows(body: { readonly current: HTMLElement | null }, count: n
   }
 }
 
-interface RowProps<Row> {
+interface RowProps<Row> extends Pick<RowsProps<Row>, 'view'> {
   readonly to: string
-  readonly view: (row: Row, above: Row | undefined) => RowView
   readonly row: Row
   readonly above: Row | undefined
   /** The number of the row in the list, from 1. */
@@ -162,13 +150,8 @@ const KeptRow = <Row,>(props: RowProps<Row>) => useMemo(() => <OneRow {...props}
 
 function OneRow<Row>({ to, view, row, above, index, isTabStop }: RowProps<Row>) {
   const { name, about, opensNothing, label, isSame, ...parts } = view(row, above)
-  const title = opensNothing ? (
-    <Name>{name}</Name>
-  ) : (
-    <Link to={to} keepsFilters={isOfShownList(to)} class="opens" label={label}>
-      <Name>{name}</Name>
-    </Link>
-  )
+  const text = nameOf(name)
+  const title = opensNothing ? text : <Link to={to} class="opens" label={label} text={text} />
   const shown = { ...parts, name: [title, about] }
   return (
     <tr class={isSame ? 'same' : undefined} aria-rowindex={index}>
@@ -185,22 +168,15 @@ function OneRow<Row>({ to, view, row, above, index, isTabStop }: RowProps<Row>) 
 
 const rowOf = (place: EventTarget | null) => (place instanceof Element ? place.closest('tr') : null)
 
-/** Returns the path of the item that the row at a place opens. */
-const targetOf = (place: EventTarget | null) => rowOf(place)?.querySelector<HTMLElement>('.opens')?.dataset.to
+/** Returns the link of the row at a place. */
+const linkOf = (place: EventTarget | null) => rowOf(place)?.querySelector<HTMLElement>('.opens')
 
-/** The rows of a table, and where they are. */
-interface Place<Row> extends Pick<RowsProps<Row>, 'rows' | 'linkTo'> {
-  readonly body: { readonly current: HTMLElement | null }
-  readonly height: number
-  /** The index of the row of the open item, or of the item that was open last; -1 if there is none. */
-  readonly latest: number
-  /** Scrolls to the row with an index. */
-  readonly scrollTo: (index: number) => void
+/** Opens a row that is clicked outside its link. Selecting text in the row does not open it. */
+function openRow({ target, metaKey, ctrlKey, shiftKey }: MouseEvent): void {
+  const isHandled = target instanceof Element && target.closest('a, button') !== null
+  if (isHandled || metaKey || ctrlKey || shiftKey || getSelection()?.toString()) return
+  linkOf(target)?.click()
 }
-
-/** Returns the index of the row that opens an item; -1 if there is none. */
-const useIndex = <Row,>(to: string | undefined, rows: readonly Row[], linkTo: (row: Row) => string): number =>
-  useMemo(() => (to === undefined ? -1 : rows.findIndex((row) => linkTo(row) === to)), [to, rows])
 
 /** How far each key moves the focus in a table. */
 const STEPS: Readonly<Record<string, number>> = {
@@ -215,11 +191,10 @@ const STEPS: Readonly<Record<string, number>> = {
 }
 
 /** Moves the focus between the rows by keys. The focused row, or else the open one, is the only tab stop of the table. */
-function useArrowKeys<Row>({ body, scrollTo, rows, linkTo, latest }: Place<Row>) {
-  const [current, setCurrent] = useState<string>()
+function useArrowKeys(body: Ref<HTMLElement>, indexOf: ReadonlyMap<string, number>, scrollTo: (index: number) => void) {
+  const [current, setCurrent] = useState<string | undefined>()
   const wanted = useRef<string>(undefined)
-  const focused = useIndex(current, rows, linkTo)
-  const index = [focused, latest].find((each) => each >= 0)
+  const index = indexOf.get(current ?? '') ?? indexOf.get(latestItem.value ?? '')
   // A row out of sight is rendered only after the list has scrolled to it.
   useEffect(() => {
     const link = wanted.current && body.current?.querySelector<HTMLElement>(`[data-to="${CSS.escape(wanted.current)}"]`)
@@ -229,73 +204,57 @@ function useArrowKeys<Row>({ body, scrollTo, rows, linkTo, latest }: Place<Row>)
   })
   return {
     tabStop: index,
-    onFocus: setCurrent,
+    onFocus: ({ target }: FocusEvent) => setCurrent(linkOf(target)?.dataset.to),
     onKeyDown(event: KeyboardEvent) {
       const step = STEPS[event.key]
       if (step === undefined || event.metaKey || event.ctrlKey || event.altKey) return
       event.preventDefault()
-      const next = Math.max(0, Math.min((index ?? -1) + step, rows.length - 1))
-      const row = rows[next]
-      if (row === undefined) return
-      const target = linkTo(row)
-      wanted.current = target
-      setCurrent(target)
+      const next = Math.max(0, Math.min((index ?? -1) + step, indexOf.size - 1))
+      wanted.current = [...indexOf.keys()][next]
+      if (wanted.current === undefined) return
+      setCurrent(wanted.current)
       scrollTo(next)
     },
   }
 }
 
-/** Whether an item belongs to the list of this section, so that its filters stay. */
-const isOfShownList = (to: string): boolean => to.startsWith(`/${segments.value[0]}/`)
-
-/** Opens a row that is clicked outside its link. Selecting text in the row does not open it. */
-function openRow({ target, metaKey, ctrlKey, shiftKey }: MouseEvent): void {
-  const to = targetOf(target)
-  const isHandled = target instanceof Element && target.closest('a, button') !== null
-  if (to === undefined || isHandled || metaKey || ctrlKey || shiftKey || getSelection()?.toString()) return
-  go(isOfShownList(to) ? to + rowQuery.value : to)
-}
-
 /**
  * Keeps the row of the open item, or of the item that was open last, at its place on the screen. An item that was opened by
- * its address is scrolled into view. Returns a function that remembers the place of a row that is being opened.
+ * its address is scrolled into view. Returns a listener that remembers the place of a row that is being opened.
  */
-function useSteadyRow<Row>({ body, height, latest: index }: Place<Row>): (clicked: EventTarget | null) => void {
-  const place = useRef<{ readonly to: string; readonly top: number }>(undefined)
+function useSteadyRow(body: Ref<HTMLElement>, indexOf: ReadonlyMap<string, number>, height: number) {
+  const place = useRef<{ readonly to: string | undefined; readonly top: number }>(undefined)
   const to = latestItem.value
-  const isOpen = path.value === to
-  const topOf = (element: HTMLElement) => element.getBoundingClientRect().top + index * height
-  useLayoutEffect(() => {
+  const index = indexOf.get(to ?? '')
+  /** Returns the list, if it is shown and has the row, and the row's place. A narrow page hides the list of an open item. */
+  const find = () => {
     const scroller = body.current?.closest('.list')
-    if (!body.current || !scroller || to === undefined || index < 0) return
-    // A narrow page hides the list while an item is open.
-    if (scroller.clientHeight === 0) return
+    if (!body.current || !scroller || index === undefined || scroller.clientHeight === 0) return undefined
+    return { scroller, now: body.current.getBoundingClientRect().top + index * height }
+  }
+  useLayoutEffect(() => {
+    const found = find()
+    if (!found) return
+    const { scroller, now } = found
     const { top, bottom } = scroller.getBoundingClientRect()
-    const now = topOf(body.current)
     const isVisible = now > top + height && now < bottom - height
-    const target = place.current?.to === to ? place.current.top : isVisible || !isOpen ? now : (top + bottom) / 2
+    const isInPlace = isVisible || path.value !== to
+    const known = place.current?.to === to ? place.current?.top : undefined
+    const target = known ?? (isInPlace ? now : (top + bottom) / 2)
     if (Math.abs(now - target) >= 1) scroller.scrollTop += now - target
-    place.current = { to, top: topOf(body.current) }
+    place.current = { to, top: find()?.now ?? now }
   })
   useEffect(() => {
     const scroller = body.current?.closest('.list')
     const remember = () => {
-      if (body.current && scroller && scroller.clientHeight > 0 && to !== undefined && index >= 0) {
-        place.current = { to, top: topOf(body.current) }
-      }
+      const found = find()
+      if (found) place.current = { to, top: found.now }
     }
     scroller?.addEventListener('scroll', remember, { passive: true })
     return () => scroller?.removeEventListener('scroll', remember)
   }, [to, index, height])
-  return (clicked) => {
-    const [opened, row] = [targetOf(clicked), rowOf(clicked)]
+  return ({ target }: MouseEvent) => {
+    const [opened, row] = [linkOf(target)?.dataset.to, rowOf(target)]
     if (opened !== undefined && row) place.current = { to: opened, top: row.getBoundingClientRect().top }
   }
 }
-
-const Gap = ({ height }: { height: number }) =>
-  height > 0 ? (
-    <tr class="gap" style={{ height: `${height}px` }}>
-      <td />
-    </tr>
-  ) : null

@@ -5,75 +5,67 @@ import { today } from '../live.ts'
 
 const MAX_SHOWN = 300
 
-/** Untrusted text. Control and direction characters are escaped, and long text is cut. */
-export const Text = ({ children: text }: { children: string }) => <bdi>{toVisible(cut(text, MAX_SHOWN))}</bdi>
+/** Shows untrusted text. Control and direction characters are escaped, and long text is cut. */
+export const safe = (text: string) => <bdi>{toVisible(cut(text, MAX_SHOWN))}</bdi>
 
 /** Cuts a long text and adds its size. */
 export const cut = (text: string, max: number): string =>
   text.length > max ? `${text.slice(0, max)}… (${size(text.length)})` : text
 
 /** Text in one line. It ends with an ellipsis if it does not fit; the tooltip shows more of it. */
-export const OneLine = ({ children: text, class: more = '' }: { children: string; class?: string }) => (
+export const OneLine = ({ text, class: more = '' }: { text: string; class?: string }) => (
   <span class={`one-line ${more}`} title={cut(toVisible(text), MAX_SHOWN)}>
-    <Text>{text}</Text>
+    {safe(text)}
   </span>
 )
 
-/** The name of a user. A wallet address is shortened to its two ends. */
-export const Name = ({ children }: { children: string }) =>
-  WALLET_ADDRESS.test(children) ? (
-    <span title={children}>
-      {children.slice(0, 4)}…{children.slice(-4)}
-    </span>
-  ) : (
-    <Text>{children}</Text>
-  )
+/** Shows the name of a user. A wallet address is shortened to its two ends. */
+export const nameOf = (user: string) =>
+  WALLET_ADDRESS.test(user) ? <span title={user}>{`${user.slice(0, 4)}…${user.slice(-4)}`}</span> : safe(user)
 
-/** What a call or a message is about: the task, quest or award, and its XP. */
-export const About = ({ item, xp }: { item?: string; xp?: number }) => (
-  <span class="muted about">
-    {item !== undefined && (
-      <>
-        {' '}
-        <Text>{item}</Text>
-      </>
-    )}
+/** What a call or a message is about: the task, quest or award, its XP, and a remark. */
+export const About = ({ item, xp, more }: { item?: string; xp?: number; more?: string | false | undefined }) => (
+  <span class="muted">
+    {item !== undefined && safe(` ${item}`)}
     {xp !== undefined && ` · ${amount(xp)} XP`}
+    {more && ` · ${more}`}
   </span>
 )
 
-/** Text for screen readers only. */
-export const Hidden = ({ children }: { children: ComponentChildren }) => <span class="hidden">{children}</span>
+type Tone = 'good' | 'bad' | 'warn' | 'busy' | 'plain'
 
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const
+export const Badge = ({ tone = 'plain', children }: { tone?: Tone; children: ComponentChildren }) => (
+  <span class={`badge ${tone}`}>{children}</span>
+)
 
-const digits = (value: number, length = 2): string => String(value).padStart(length, '0')
+/** The HTTP status of a response. `none` stands for no response. */
+export const StatusBadge = ({ status, none = 'none' }: { status: number | undefined; none?: string | undefined }) => (
+  <Badge tone={toneOf(status)}>{status ?? none}</Badge>
+)
+
+/** Returns the tone of an HTTP status; `undefined` stands for no response. */
+const toneOf = (status: number | undefined): Tone =>
+  status === undefined || status >= 500 ? 'bad' : status >= 400 ? 'warn' : status >= 300 ? 'busy' : 'good'
 
 // Without `Intl`: creating the first formatter takes longer than rendering the page.
-export function clockTime(ms: number): string {
-  const date = new Date(ms)
-  return [date.getHours(), date.getMinutes(), date.getSeconds()].map((value) => digits(value)).join(':')
+export const clockTime = (ms: number): string => new Date(ms).toTimeString().slice(0, 8)
+
+/** Formats a date: `28 Nov 2026`. */
+export function dayOf(ms: number): string {
+  const [, month, day, year] = new Date(ms).toDateString().split(' ')
+  return `${Number(day)} ${month} ${year}`
 }
 
-function shortDayOf(ms: number): string {
-  const date = new Date(ms)
-  return `${date.getDate()} ${MONTHS[date.getMonth()]}`
-}
-
-export const dayOf = (ms: number): string => `${shortDayOf(ms)} ${new Date(ms).getFullYear()}`
-
-/** Whether a time is not on the machine's current day. The service's clock can be moved. */
-export const isOtherDay = (ms: number): boolean => ms < today.start.value || ms >= today.end.value
-
-/** A time of day, with the day if it is not today. Very narrow tables hide the milliseconds or the seconds. */
-export function Time({ ms }: { ms: number }) {
+/** A time of day, with the day if it is not the machine's current day. Narrow tables hide the last digits. */
+export function Time({ ms, class: name }: { ms: number; class?: string }) {
   const time = clockTime(ms)
-  const fraction = `.${digits(new Date(ms).getMilliseconds(), 3)}`
-  const isOther = isOtherDay(ms)
+  const date = new Date(ms).toISOString()
+  const fraction = date.slice(19, 23)
+  const isOtherDay = new Date(ms).toDateString() !== today.value
   return (
-    <time dateTime={new Date(ms).toISOString()} title={`${dayOf(ms)}, ${time}${fraction}`}>
-      {isOther ? `${shortDayOf(ms)} ${time.slice(0, 5)}` : time}
-      <span class="fraction">{isOther ? time.slice(5) : fraction}</span>
+    <time class={name} dateTime={date} title={`${dayOf(ms)}, ${time}${fraction}`}>
+      {isOtherDay ? `${dayOf(ms).slice(0, -5)} ${time.slice(0, 5)}` : time}
+      <span class="fraction">{isOtherDay ? time.slice(5) : fraction}</span>
     </time>
   )
 }

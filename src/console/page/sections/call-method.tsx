@@ -1,12 +1,11 @@
 import { useState } from 'preact/hooks'
 import type { Argument } from '../../../endpoints/arguments.ts'
-import type { OperationName } from '../../../endpoints/index.ts'
 import type { MethodView } from '../../protocol.ts'
 import { perform, useAction } from '../actions.ts'
 import { refresh, service } from '../live.ts'
-import { Form, SelectField, TextField } from '../parts/form.tsx'
+import { Field, Form } from '../parts/form.tsx'
 import { AbsentItem, Item } from '../parts/panel.tsx'
-import { Text } from '../parts/text.tsx'
+import { safe } from '../parts/text.tsx'
 import { go, pathOf } from '../route.ts'
 
 /** The arguments of a request. */
@@ -15,39 +14,24 @@ type Given = Readonly<Record<string, unknown>>
 /** The path of the form; with the arguments of a request if its key is given. */
 export const callPath = (key?: string): string => pathOf('requests', 'call', ...(key === undefined ? [] : [key]))
 
-/** A form that calls a method of the service, as your code does. */
-export function CallMethod() {
-  const { value: methods, error } = useAction('listMethods', {}, undefined)
-  if (!methods) return <AbsentItem title="Try a call" back="/requests" error={error} />
-  return <CallForm title="Try a call" methods={methods} first="getUserProgress" />
-}
-
-/** The form with the arguments of a request. */
-export function RepeatCall({ requestKey: key }: { requestKey: string }) {
-  const { value: methods } = useAction('listMethods', {}, undefined)
-  const { value: request, error } = useAction('readRequest', { key }, undefined)
-  const repeated = methods?.find(({ name }) => name === request?.operation)
-  if (!methods || !request) return <AbsentItem title="Edit and send" back="/requests" error={error} />
-  if (!repeated || !request.given) {
-    return <AbsentItem title="Edit and send" back="/requests" error="The client has no method for this request." />
+/** A form that calls a method of the service, as your code does. With a key, it begins with the arguments of that request. */
+export function CallMethod({ requestKey: key }: { requestKey: string | undefined }) {
+  const listed = useAction('listMethods', {}, undefined)
+  const read = useAction('readRequest', key === undefined ? undefined : { key }, undefined)
+  const [chosen, choose] = useState<string>()
+  const [methods, request] = [listed.value, read.value]
+  const first = key === undefined ? 'getUserProgress' : request?.given && request.operation
+  const method = methods?.find(({ name }) => name === (chosen ?? first))
+  const action = key === undefined ? 'Try a call' : 'Edit and send'
+  if (!methods || !method) {
+    const reason = methods && request && 'The client has no method for this request.'
+    return <AbsentItem title={action} back="/requests" error={listed.error ?? read.error ?? reason} />
   }
-  return (
-    <CallForm title={`Edit and send ${repeated.name}`} methods={methods} first={repeated.name} given={request.given} />
-  )
-}
-
-interface CallFormProps {
-  readonly title: string
-  readonly methods: readonly MethodView[]
-  /** The method that is selected at first. */
-  readonly first: OperationName
-  /** The arguments of the first method. @defaultValue the example of each argument */
-  readonly given?: Given
-}
-
-function CallForm({ title, methods, first, given }: CallFormProps) {
-  const [name, setName] = useState(first)
-  const method = methods.find((each) => each.name === name) as MethodView
+  const title = key === undefined ? action : `${action} ${first}`
+  const { name } = method
+  const given = name === first ? request?.given : undefined
+  const names = method.arguments.map((argument) => argument.name)
+  const unknown = Object.keys(given ?? {}).filter((each) => !names.includes(each))
   const send = async (values: Readonly<Record<string, string>>) => {
     const { key } = await perform('callMethod', { name, given: enteredArguments(method, values) })
     await refresh()
@@ -55,51 +39,35 @@ function CallForm({ title, methods, first, given }: CallFormProps) {
   }
   return (
     <Item title={title} back="/requests">
-      <Form class="form" label={title} submit="Send" onSubmit={send}>
-        <SelectField
+      <Form label={title} submit="Send" onSubmit={send}>
+        <Field
           name="method"
           label="Method"
           value={name}
-          onChange={(value) => setName(value as OperationName)}
+          onChange={choose}
           options={methods.map((each) => [each.name, each.name])}
+          hint={<code>{`${method.method} /${method.path}`}</code>}
         />
-        <p class="hint">
-          <code>
-            {method.method} /{method.path}
-          </code>
-        </p>
-        <ArgumentFields key={name} method={method} given={name === first ? given : undefined} />
+        {method.arguments.map((argument) => (
+          <Field
+            key={`${name} ${argument.name}`}
+            name={argument.name}
+            label={argument.isOptional ? `${argument.name} (optional)` : argument.name}
+            type={argument.isSecret ? 'password' : 'text'}
+            defaultValue={firstText(argument, given)}
+            placeholder={String(argument.example)}
+            hint={<Described text={argument.description} />}
+          />
+        ))}
+        {unknown.length > 0 && (
+          <p class="hint">Left out, because the method has no such field: {safe(unknown.join(', '))}</p>
+        )}
         <p class="hint">
           The console sends the call over HTTP, without retries, with a token that the service accepts. The request then
           shows the same call as curl and TypeScript.
         </p>
       </Form>
     </Item>
-  )
-}
-
-function ArgumentFields({ method, given }: { method: MethodView; given: Given | undefined }) {
-  const names = method.arguments.map(({ name }) => name)
-  const unknown = Object.keys(given ?? {}).filter((name) => !names.includes(name))
-  return (
-    <>
-      {method.arguments.map((argument) => (
-        <TextField
-          key={argument.name}
-          name={argument.name}
-          label={argument.isOptional ? `${argument.name} (optional)` : argument.name}
-          type={argument.isSecret ? 'password' : 'text'}
-          defaultValue={firstText(argument, given)}
-          placeholder={String(argument.example)}
-          hint={<Described text={argument.description} />}
-        />
-      ))}
-      {unknown.length > 0 && (
-        <p class="hint">
-          Left out, because the method has no such field: <Text>{unknown.join(', ')}</Text>
-        </p>
-      )}
-    </>
   )
 }
 

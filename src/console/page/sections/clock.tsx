@@ -2,68 +2,48 @@ import { computed } from '@preact/signals'
 import type { DeliveryRow } from '../../protocol.ts'
 import { perform, run } from '../actions.ts'
 import { aheadMs, deliveries, serviceTime } from '../live.ts'
+import { Button } from '../parts/controls.tsx'
 import { Empty, Panel } from '../parts/panel.tsx'
 import { Rows, type RowView } from '../parts/rows.tsx'
 import { clockTime, dayOf, duration, Time } from '../parts/text.tsx'
-import { deliveryView, linkTo } from './webhooks/deliveries.tsx'
+import { deliveryView, linkTo } from './deliveries.tsx'
 
-const STEPS = [
-  ['1 hour', 3_600_000],
-  ['1 day', 86_400_000],
-] as const
+interface DueRow extends DeliveryRow {
+  readonly dueAt: number
+}
 
 /** The deliveries with a scheduled attempt, the next one first. */
-export const due = computed(() =>
+export const due = computed<readonly DueRow[]>(() =>
   deliveries.value.rows
     .flatMap((row) => (row.nextAttemptAt === undefined ? [] : [{ ...row, dueAt: row.nextAttemptAt }]))
     .sort((one, other) => one.dueAt - other.dueAt),
 )
+
+const toNextRetry = () => run(() => perform('advanceToNextRetry', {}), 'The clock is at the next retry.')
+const advance = (name: string, ms: number) => run(() => perform('advance', { ms }), `The clock has moved by ${name}.`)
+const reset = () => run(() => perform('resetClock', {}), 'The clock is back to now.')
 
 /** The time of the service, buttons that move it, and the scheduled retries. */
 export function Clock() {
   const now = serviceTime.value
   return (
     <Panel title="Clock">
-      <p class="clock">
+      <p class="flow clock">
         <time dateTime={new Date(now).toISOString()}>{clockTime(now)}</time>
         <span class="muted">
           {dayOf(now)} · {aheadMs.value === 0 ? 'now' : `${duration(aheadMs.value)} ahead of now`}
         </span>
       </p>
-      <div class="buttons clock-buttons">
-        <button
-          type="button"
-          class="primary"
-          disabled={due.value.length === 0}
-          onClick={() => run(() => perform('advanceToNextRetry', {}), 'The clock is at the next retry.')}
-        >
-          To the next retry
-        </button>
-        {STEPS.map(([name, ms]) => (
-          <button
-            key={ms}
-            type="button"
-            onClick={() => run(() => perform('advance', { ms }), `The clock has moved by ${name}.`)}
-          >
-            + {name}
-          </button>
-        ))}
-        <button
-          type="button"
-          disabled={aheadMs.value === 0}
-          onClick={() => run(() => perform('resetClock', {}), 'The clock is back to now.')}
-        >
-          Back to now
-        </button>
+      <div class="flow buttons">
+        <Button text="To the next retry" class="primary" disabled={due.value.length === 0} onClick={toNextRetry} />
+        <Button text="+ 1 hour" onClick={() => advance('1 hour', 3_600_000)} />
+        <Button text="+ 1 day" onClick={() => advance('1 day', 86_400_000)} />
+        <Button text="Back to now" disabled={aheadMs.value === 0} onClick={reset} />
       </div>
       <h3 class="minor">Scheduled retries</h3>
       <DueRows rows={due.value} />
     </Panel>
   )
-}
-
-interface DueRow extends DeliveryRow {
-  readonly dueAt: number
 }
 
 const dueView = (row: DueRow): RowView => ({ ...deliveryView(row), at: <Time ms={row.dueAt} /> })
@@ -73,5 +53,5 @@ export const DueRows = ({ rows }: { rows: readonly DueRow[] }) =>
   rows.length === 0 ? (
     <Empty>No retry is scheduled.</Empty>
   ) : (
-    <Rows label="Scheduled retries" class="due" rows={rows} linkTo={linkTo} view={dueView} />
+    <Rows label="Scheduled retries" rows={rows} linkTo={linkTo} view={dueView} />
   )

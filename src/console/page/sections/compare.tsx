@@ -2,118 +2,86 @@ import { toVisible } from '../../../shared/text.ts'
 import type { DeliveryView, RequestView } from '../../protocol.ts'
 import { useAction } from '../actions.ts'
 import { diffLines } from '../diff.ts'
-import { Link } from '../parts/link.tsx'
+import { Link } from '../parts/controls.tsx'
 import { AbsentItem, Item } from '../parts/panel.tsx'
-import { amount, Text, Time } from '../parts/text.tsx'
-import * as requestTable from './requests.tsx'
-import * as deliveryTable from './webhooks/deliveries.tsx'
+import { count, safe, Time } from '../parts/text.tsx'
+import { linkTo as linkToDelivery } from './deliveries.tsx'
+import { linkTo as linkToRequest, titleOf } from './requests.tsx'
 
 const MAX_LINES = 2000
 
 interface CompareProps {
-  readonly keys: readonly [first: string, second: string]
+  readonly read: 'readRequest' | 'readDelivery'
+  readonly keys: readonly [string, string]
 }
 
-/** The messages of two deliveries, side by side. */
-export function CompareDeliveries({ keys: [first, second] }: CompareProps) {
-  const loaded = [useAction('readDelivery', { key: first }, 0), useAction('readDelivery', { key: second }, 0)]
-  const [one, other] = loaded.map(({ value }) => value)
-  if (!one || !other) return <Absent back="/webhooks" loaded={loaded} />
-  const nameOf = (delivery: DeliveryView) => ({ ...delivery, to: deliveryTable.linkTo(delivery), name: delivery.type })
+/** Two calls with their responses, or the messages of two deliveries, side by side. */
+export function Compare({ read, keys: [first, second] }: CompareProps) {
+  const [one, other] = [useAction(read, { key: first }, 0), useAction(read, { key: second }, 0)]
+  const back = read === 'readRequest' ? '/requests' : '/webhooks'
+  if (!one.value || !other.value) return <AbsentItem title="Compare" back={back} error={one.error ?? other.error} />
+  const [left, right] = [sideOf(one.value), sideOf(other.value)]
   return (
-    <Item title="Compare two messages" back="/webhooks">
-      <Sides one={nameOf(one)} other={nameOf(other)} />
-      <Diff title="Message" one={one.body} other={other.body} />
+    <Item title={read === 'readRequest' ? 'Compare two calls' : 'Compare two messages'} back={back}>
+      <div class="diff">{[left.name, right.name]}</div>
+      {Object.entries(left.texts).map(([name, text]) => (
+        <Diff key={name} title={name} one={text} other={right.texts[name]} />
+      ))}
     </Item>
   )
 }
 
-/** The bodies of two requests and of their responses, side by side. */
-export function CompareRequests({ keys: [first, second] }: CompareProps) {
-  const loaded = [useAction('readRequest', { key: first }, 0), useAction('readRequest', { key: second }, 0)]
-  const [one, other] = loaded.map(({ value }) => value)
-  if (!one || !other) return <Absent back="/requests" loaded={loaded} />
-  const nameOf = (request: RequestView) => ({
-    ...request,
-    to: requestTable.linkTo(request),
-    name: requestTable.titleOf(request),
-  })
-  const queryOf = ({ query }: RequestView) =>
-    Object.entries(query)
-      .map(([name, values]) => `${name}: ${values.join(', ')}`)
-      .join('\n')
-  return (
-    <Item title="Compare two calls" back="/requests">
-      <Sides one={nameOf(one)} other={nameOf(other)} />
-      <Diff title="Query" one={queryOf(one)} other={queryOf(other)} />
-      <Diff title="Body" one={one.body?.text} other={other.body?.text} />
-      <Diff title="Response" one={one.response?.body.text} other={other.response?.body.text} />
-    </Item>
-  )
+/** Returns the name of a call or a message, and the texts to compare. */
+function sideOf(view: RequestView | DeliveryView) {
+  const [to, name] = 'method' in view ? [linkToRequest(view), titleOf(view)] : [linkToDelivery(view), view.type]
+  const texts: Readonly<Record<string, string | undefined>> =
+    'method' in view
+      ? { Query: queryOf(view), Body: view.body?.text, Response: view.response?.body.text }
+      : { Message: view.body }
+  return { name: <SideName key={view.key} to={to} name={name} at={view.at} />, texts }
 }
 
-const Absent = ({ back, loaded }: { back: string; loaded: readonly { readonly error?: string }[] }) => (
-  <AbsentItem title="Compare" back={back} error={loaded.find(({ error }) => error !== undefined)?.error} />
+const queryOf = ({ query }: RequestView): string =>
+  Object.entries(query)
+    .map(([name, values]) => `${name}: ${values.join(', ')}`)
+    .join('\n')
+
+const SideName = ({ to, name, at }: { to: string; name: string; at: number }) => (
+  <p class="flow">
+    <Link to={to} text={safe(name)} />
+    <Time ms={at} class="muted" />
+  </p>
 )
 
-interface Side {
-  readonly to: string
-  readonly name: string
-  readonly at: number
-}
-
-const Sides = (sides: { one: Side; other: Side }) => (
-  <div class="diff sides">
-    {[sides.one, sides.other].map(({ to, name, at }, index) => (
-      <span key={index === 0 ? 'one' : 'other'}>
-        <Link to={to}>
-          <Text>{name}</Text>
-        </Link>{' '}
-        <span class="muted">
-          <Time ms={at} />
-        </span>
-      </span>
-    ))}
-  </div>
-)
+type DiffProps = Readonly<Record<'one' | 'other', string | undefined>> & { readonly title: string }
 
 /** Two texts side by side. JSON is compared with one field in each line. */
-function Diff({
-  title,
-  one = '',
-  other = '',
-}: {
-  title: string
-  one?: string | undefined
-  other?: string | undefined
-}) {
+function Diff({ title, one = '', other = '' }: DiffProps) {
   if (one === '' && other === '') return null
   const lines = diffLines(linesOf(one), linesOf(other))
   const changes = lines.filter(([left, right]) => left !== right).length
   return (
     <>
       <h3 class="minor">
-        {title}: {changes === 0 ? 'no difference' : `${amount(changes)} different ${changes === 1 ? 'line' : 'lines'}`}
+        {title}: {changes === 0 ? 'no difference' : count(changes, 'different line')}
       </h3>
       <div class="diff code">
-        {lines
-          .slice(0, MAX_LINES)
-          .flatMap(([left, right], index) =>
-            left === right
-              ? [<span key={`${index} left`}>{shown(left)}</span>, <span key={`${index} right`}>{shown(right)}</span>]
-              : [<del key={`${index} left`}>{shown(left)}</del>, <ins key={`${index} right`}>{shown(right)}</ins>],
-          )}
+        {lines.slice(0, MAX_LINES).flatMap((line, index) => {
+          const [Left, Right] = line[0] === line[1] ? (['span', 'span'] as const) : (['del', 'ins'] as const)
+          return [
+            <Left key={`${index} left`}>{toVisible(line[0] ?? '')}</Left>,
+            <Right key={`${index} right`}>{toVisible(line[1] ?? '')}</Right>,
+          ]
+        })}
       </div>
       {lines.length > MAX_LINES && (
-        <p class="more muted">
-          The first {amount(MAX_LINES)} of {amount(lines.length)} lines
+        <p class="hint">
+          The first {MAX_LINES} of {count(lines.length, 'line')}
         </p>
       )}
     </>
   )
 }
-
-const shown = (line: string | undefined): string => toVisible(line ?? '')
 
 function linesOf(text: string): readonly string[] {
   try {

@@ -1,14 +1,18 @@
 import { computed } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import { FAULT_KINDS } from '../../fault-kinds.ts'
-import type { RequestRow } from '../../protocol.ts'
-import { requests, service } from '../live.ts'
-import { Badge, StatusBadge } from '../parts/badge.tsx'
-import { type Chip, FilteredPanel } from '../parts/filtered-panel.tsx'
-import { Rows, type RowView } from '../parts/rows.tsx'
-import { About, Name, OneLine, Text, Time } from '../parts/text.tsx'
-import { UserLink } from '../parts/user-link.tsx'
+import type { RequestDetails, RequestRow } from '../../protocol.ts'
+import { useAction } from '../actions.ts'
+import { deliveries, requests, service } from '../live.ts'
+import { CopyButton, Link, UserLink } from '../parts/controls.tsx'
+import { Body, Code, Json } from '../parts/json.tsx'
+import { type Chip, FilteredList } from '../parts/list.tsx'
+import { AbsentItem, Facts, Fold, Item, ItemTools } from '../parts/panel.tsx'
+import { Rows, type RowView, TitledRows } from '../parts/rows.tsx'
+import { About, Badge, nameOf, OneLine, StatusBadge, safe, Time } from '../parts/text.tsx'
 import { pathOf } from '../route.ts'
+import { callPath } from './call-method.tsx'
+import { deliveryView, linkTo as linkToDelivery } from './deliveries.tsx'
 
 const hasStatus = (first: number) => (row: RequestRow) => Math.floor((row.status ?? 0) / 100) === first
 
@@ -27,18 +31,16 @@ const CHIPS: readonly Chip<RequestRow>[] = [
 
 /** The calls that the service has received, newest first. */
 export const Requests = () => (
-  <FilteredPanel
-    title="Requests"
+  <FilteredList
     name="requests"
     noun="request"
-    label="Search requests"
     list={requests.value}
     searched={searched}
     chips={CHIPS}
     empty="No requests yet. Calls from your code appear here."
   >
     {(rows) => <RequestRows rows={rows} />}
-  </FilteredPanel>
+  </FilteredList>
 )
 
 /** Whether a call of your code had no success. */
@@ -55,9 +57,9 @@ export function effectOf(row: RequestRow): string {
   return handled && isLost(row) ? `${effect}, response lost` : effect
 }
 
-/** The status of a call. An action of the page is always done. */
-const ResultBadge = ({ row: { status, isFromConsole } }: { row: RequestRow }) =>
-  isFromConsole ? <Badge tone="good">done</Badge> : <StatusBadge status={status} />
+/** The status of a call; `none` stands for no response. An action of the page is always done. */
+export const ResultBadge = ({ row, none }: { row: RequestRow; none?: string }) =>
+  row.isFromConsole ? <Badge tone="good">done</Badge> : <StatusBadge status={row.status} none={none} />
 
 /** The keys of the calls that were sent again. */
 const retried = computed(() => new Set(requests.value.rows.flatMap(({ firstKey }) => firstKey ?? [])))
@@ -74,33 +76,13 @@ const searched = (row: RequestRow) => ({
 /** The users of a call: who it is about, and who referred them. */
 export const Who = ({ subject, user, platform, pid, referrer, ref_id }: RequestRow) => (
   <span title={subject}>
-    {user === undefined ? (
-      subject !== '' && <Name>{subject}</Name>
-    ) : (
-      <UserLink user={user} platform={platform} pid={pid} />
-    )}
-    {referrer !== undefined && (
-      <span class="muted">
-        {' by '}
-        <UserLink user={referrer} platform={platform} pid={pid} />
-      </span>
-    )}
-    {pid !== '' && (subject === '' || service.value.campaigns.length > 1) && (
-      <span class="muted">
-        {subject !== '' && ' · '}
-        <Text>{pid}</Text>
-      </span>
-    )}
-    {ref_id !== undefined && <span class="muted"> by {<Text>{ref_id}</Text>}</span>}
+    {user === undefined ? subject && nameOf(subject) : <UserLink user={user} platform={platform} pid={pid} />}
+    <span class="muted">
+      {(referrer ?? ref_id) !== undefined && ' by '}
+      {referrer ? <UserLink user={referrer} platform={platform} pid={pid} /> : ref_id && safe(ref_id)}
+      {pid && (subject === '' || service.value.campaigns.length > 1) && safe(subject ? ` · ${pid}` : pid)}
+    </span>
   </span>
-)
-
-/** What a call is about, and the number of its attempt. */
-const AboutCall = (row: RequestRow) => (
-  <>
-    <About {...row} />
-    {row.attempt !== undefined && <span class="muted"> · attempt {row.attempt}</span>}
-  </>
 )
 
 /** Why a call was refused, or what its fault did. */
@@ -108,9 +90,9 @@ const Note = (row: RequestRow) => (
   <>
     {row.fault && <Badge tone="busy">fault</Badge>}
     {row.reason !== undefined ? (
-      <OneLine class="needs">{row.reason}</OneLine>
+      <OneLine class="needs" text={row.reason} />
     ) : (
-      row.fault && <OneLine>{`${FAULT_KINDS[row.fault][0]}: ${row.handled ? 'applied' : 'no effect'}`}</OneLine>
+      row.fault && <OneLine text={`${FAULT_KINDS[row.fault][0]}: ${row.handled ? 'applied' : 'no effect'}`} />
     )}
   </>
 )
@@ -120,7 +102,7 @@ export const requestView = (row: RequestRow, above?: RequestRow): RowView => ({
   at: <Time ms={row.at} />,
   state: <ResultBadge row={row} />,
   name: titleOf(row),
-  about: <AboutCall {...row} />,
+  about: <About {...row} more={row.attempt !== undefined && `attempt ${row.attempt}`} />,
   who: <Who {...row} />,
   note: <Note {...row} />,
   end: row.durationMs !== undefined && `${row.durationMs} ms`,
@@ -133,28 +115,130 @@ export const linkTo = ({ key }: RequestRow): string => pathOf('requests', key)
 
 const callOf = ({ key, firstKey }: RequestRow): string => firstKey ?? key
 
-/** Returns the rows with the attempts of each call together, at the place of the latest attempt. */
-function withAttemptsTogether(rows: readonly RequestRow[]): readonly RequestRow[] {
-  const retried = new Set(rows.flatMap(({ firstKey }) => firstKey ?? []))
-  if (retried.size === 0) return rows
-  const calls = new Map<string, RequestRow[]>()
-  for (const row of rows) {
-    const call = calls.get(callOf(row))
-    if (call) call.push(row)
-    else calls.set(callOf(row), [row])
-  }
-  return [...calls.values()].flat()
-}
-
 const HEADINGS = { at: 'Time', state: 'Status', name: 'Operation', who: 'User', note: 'Note', end: 'Took' }
 
+/** The attempts of each call stand together, at the place of the latest attempt. */
 const RequestRows = ({ rows }: { rows: readonly RequestRow[] }) => (
   <Rows
     label="Requests"
     class="requests"
     headings={HEADINGS}
-    rows={useMemo(() => withAttemptsTogether(rows), [rows])}
+    rows={useMemo(() => [...Map.groupBy(rows, callOf).values()].flat(), [rows])}
     linkTo={linkTo}
     view={requestView}
   />
 )
+
+/** A request and its response, with the reason of a refusal, the attempts of its call and the messages that followed. */
+export function Request({ requestKey: key }: { requestKey: string }) {
+  const row = requests.value.rows.find((each) => each.key === key)
+  const { value: request, error } = useAction('readRequest', { key }, row?.durationMs)
+  if (!request) return <AbsentItem title={`Request ${key}`} back="/requests" error={error} />
+  const { reason, fault, query, headers, body, response, curl, typescript, isFromConsole } = request
+  const firstKey = request.firstKey ?? key
+  const attempts = requests.value.rows.filter((each) => each.key === firstKey || each.firstKey === firstKey).reverse()
+  const tools = (
+    <>
+      {curl !== undefined && <CopyButton text={curl} label="Copy as curl" />}
+      <ItemTools back="/requests" itemKey={key} edit={request.given && callPath(key)} />
+    </>
+  )
+  return (
+    <Item title={titleOf(request)} back="/requests" tools={tools}>
+      <div class="flow line">
+        <ResultBadge row={request} none="no response" />
+        <OneLine class="mono" text={`${request.method} ${request.path}`} />
+        <span class="muted">
+          <UserLink {...request} />
+          {request.user && ' · '}
+          <Time ms={request.at} />
+          {request.durationMs !== undefined && ` · ${request.durationMs} ms`}
+        </span>
+      </div>
+      {request.isFromForm && <p class="hint">Sent by the form of this page, over HTTP.</p>}
+      {isFromConsole && <p class="hint">Made by this page or under /control/, not by a call of your code.</p>}
+      {reason && (
+        <p class="callout">
+          <strong>Refused:</strong> {safe(reason)}
+          <AppliedBefore request={request} />
+        </p>
+      )}
+      {fault && (
+        <p class="callout">
+          <strong>Injected fault: {FAULT_KINDS[fault][0]}.</strong> {describeEffect(request)}
+        </p>
+      )}
+      <TitledRows
+        title="Attempts: the same request, sent again after a failure"
+        class="requests"
+        rows={attempts.length > 1 ? attempts : []}
+        linkTo={linkTo}
+        view={attemptView}
+      />
+      <TitledRows
+        title="Messages that followed"
+        rows={deliveries.value.rows.filter(({ cause }) => cause === key)}
+        linkTo={linkToDelivery}
+        view={deliveryView}
+      />
+      {Object.keys(query).length > 0 && (
+        <>
+          <h3 class="minor">{isFromConsole ? 'Arguments' : 'Query'}</h3>
+          <Facts facts={Object.entries(query).map(([name, values]) => [name, values.join(', ')])} />
+        </>
+      )}
+      {body && <Body title="Body" body={body} />}
+      {response && <Body title="Response" body={response.body} />}
+      {!isFromConsole && (
+        <Fold title="Headers">
+          <h3 class="minor">Request</h3>
+          <Json value={headers} />
+          <h3 class="minor">Response</h3>
+          <Json value={response?.headers ?? {}} />
+        </Fold>
+      )}
+      {curl !== undefined && (
+        <Fold title="As curl">
+          <Code>{curl}</Code>
+        </Fold>
+      )}
+      {typescript !== undefined && (
+        <Fold title="As TypeScript">
+          <CopyButton text={typescript} label="Copy the lines" />
+          <Code>{typescript}</Code>
+        </Fold>
+      )}
+    </Item>
+  )
+}
+
+const attemptView = (row: RequestRow): RowView => {
+  const { at, state, end } = requestView(row)
+  return { at, state, name: attemptName(row), note: effectOf(row), end }
+}
+
+const attemptName = ({ attempt = 1 }: Pick<RequestDetails, 'attempt'>): string => `Attempt ${attempt}`
+
+/** Describes what a request with a fault did. */
+function describeEffect(request: RequestDetails): string {
+  if (!request.handled) return 'The service did not process this attempt. It had no effect.'
+  const loss = isLost(request) ? ' Only its response was lost.' : ''
+  return request.reason === undefined
+    ? `The service processed this attempt, and it took effect.${loss}`
+    : `The service processed this attempt and refused it, so it had no effect.${loss}`
+}
+
+/** For a refused award: the request that gave the XP. */
+function AppliedBefore({ request: { key, firstKey = key, appliedBy } }: { request: RequestDetails }) {
+  const applied = requests.value.rows.find((row) => row.key === appliedBy)
+  if (!applied) return null
+  const isSameCall = (applied.firstKey ?? applied.key) === firstKey
+  return (
+    <>
+      <br />
+      <Link to={linkTo(applied)} text={isSameCall ? attemptName(applied) : `Request ${applied.key}`} /> gave this award
+      at <Time ms={applied.at} />
+      {isLost(applied) && '; only its response was lost'}. This one was processed and refused, so it gave no XP.
+    </>
+  )
+}
