@@ -46,14 +46,13 @@ export function dismiss(): void {
 /** Performs the action of a button, updates the page, and shows a notice of the result. */
 export async function run<Result>(
   work: () => Promise<Result>,
-  done: string | ((result: Result) => string | Notice),
+  done: string | ((result: Result) => Notice),
 ): Promise<void> {
   try {
     const result = await work()
     await refresh()
-    const shown = typeof done === 'string' ? done : done(result)
-    if (typeof shown === 'string') notify(shown)
-    else notify(shown.text, shown)
+    const { text, ...more } = typeof done === 'string' ? { text: done } : done(result)
+    notify(text, more)
   } catch (error) {
     notify(messageOf(error), { isError: true })
   }
@@ -69,7 +68,7 @@ export function keepFocus(): void {
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-export interface Loaded<Value> {
+interface Loaded<Value> {
   readonly value?: Value
   readonly error?: string
 }

@@ -42,6 +42,8 @@ setInterval(() => {
 export const today = computed(() => new Date(machineTime.value).toDateString())
 
 export const serviceTime = computed(() => machineTime.value + aheadMs.value)
+/** The service's time of the latest response. */
+export const updatedAt = signal(0)
 
 let revision = ''
 let polling: Promise<void> = Promise.resolve()
@@ -67,6 +69,7 @@ async function poll(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve))
     apply(changes)
     isConnected.value = true
+    updatedAt.value = serviceTime.value
     isLoaded.value = true
   } catch {
     isConnected.value = false

@@ -1,7 +1,8 @@
+import { effect } from '@preact/signals'
 import { type ComponentChildren, render } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { dismiss, notice, notify } from './actions.ts'
-import { isConnected, isLoaded, refresh, serviceTime } from './live.ts'
+import { isConnected, isLoaded, refresh, updatedAt } from './live.ts'
 import { Navigation } from './navigation.tsx'
 import { Button, Link, QuestionDialog } from './parts/controls.tsx'
 import { hasUnsentText } from './parts/form.tsx'
@@ -20,28 +21,23 @@ import { Request } from './sections/requests.tsx'
 import { Campaign, User, Users } from './sections/users.tsx'
 import { TestWebhook, WebhookForm, Webhooks } from './sections/webhooks.tsx'
 
-function App() {
-  useEffect(() => {
-    const name = section.value.charAt(0).toUpperCase() + section.value.slice(1)
-    document.title = [itemTitle.value, name, 'campaign-client dev'].filter(Boolean).join(' · ')
-  }, [section.value, itemTitle.value])
-  useEffect(() => {
-    addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
-  }, [])
-  return (
-    <>
-      <a class="skip" href="#main">
-        Skip to the content
-      </a>
-      <Navigation />
-      <Content />
-      <NoticeLine />
-      <Help />
-      <QuestionDialog />
-    </>
-  )
-}
+const App = () => (
+  <>
+    <a class="skip" href="#main">
+      Skip to the content
+    </a>
+    <Navigation />
+    <Content />
+    <NoticeLine />
+    <Help />
+    <QuestionDialog />
+  </>
+)
+
+effect(() => {
+  const name = section.value.charAt(0).toUpperCase() + section.value.slice(1)
+  document.title = [openItem.value && itemTitle.value, name, 'campaign-client dev'].filter(Boolean).join(' · ')
+})
 
 /** The keys of the page, which the help lists. A table handles its own keys. */
 function onKey(event: KeyboardEvent): void {
@@ -53,14 +49,12 @@ function onKey(event: KeyboardEvent): void {
   const isTyping = target instanceof Element && target.matches('input, textarea, select')
   if (event.metaKey || event.ctrlKey || event.altKey || isTyping) return
   if (key === '?') openHelp()
-  const place = key === '/' ? filter : /^[jk]$/.test(key) ? document.querySelector<HTMLElement>(TAB_STOP) : undefined
+  const currentRow = document.querySelector<HTMLElement>('#main tbody a[tabindex="0"]')
+  const place = key === '/' ? filter : /^[jk]$/.test(key) ? currentRow : undefined
   if (!place) return
   event.preventDefault()
   place.focus()
 }
-
-/** The current row of the first table. */
-const TAB_STOP = '#main tbody a[tabindex="0"]'
 
 function closeItem(): void {
   const form = document.querySelector<HTMLFormElement>('.pane form')
@@ -118,13 +112,13 @@ function Content() {
   const shown = openItem.value
   const item = isLoaded.value ? itemOf(segments.value) : undefined
   const List = isLoaded.value ? (LISTS.get(section.value) ?? NotFound) : Skeleton
-  const wasOpen = useRef(false)
   useEffect(() => {
-    if (shown === undefined) {
+    if (shown === undefined) return
+    if (!pane.current?.contains(document.activeElement)) pane.current?.focus({ preventScroll: true })
+    return () => {
       // The focus was in the pane.
-      if (wasOpen.current && document.activeElement === document.body) returnFocus()
-    } else if (!pane.current?.contains(document.activeElement)) pane.current?.focus({ preventScroll: true })
-    wasOpen.current = shown !== undefined
+      if (openItem.value === undefined && document.activeElement === document.body) returnFocus()
+    }
   }, [shown])
   return (
     <main class={item ? 'open' : undefined} style={{ '--pane': `${paneWidth.value}%` }}>
@@ -158,20 +152,13 @@ const Skeleton = () => (
   </div>
 )
 
-function StaleBanner() {
-  const lostAt = useRef<number>(undefined)
-  if (isConnected.value !== false) {
-    lostAt.current = undefined
-    return null
-  }
-  lostAt.current ??= serviceTime.value
-  return (
-    <p class="banner" role="alert">
-      <strong>The service does not respond.</strong> This page shows its state of {clockTime(lostAt.current)}. Is
+const StaleBanner = () =>
+  isConnected.value === false && (
+    <p class="callout banner bad" role="alert">
+      <strong>The service does not respond.</strong> This page shows its state of {clockTime(updatedAt.value)}. Is
       campaign-client dev still running?
     </p>
   )
-}
 
 /** Limits of the width of the open item, and the steps of the keys, in percent. */
 const [MIN, MAX] = [25, 70]
@@ -214,7 +201,7 @@ function NoticeLine() {
   return (
     <div class="notices" aria-live="polite">
       {text !== undefined && (
-        <p class={isError ? 'notice error' : 'notice'}>
+        <p class={isError ? 'flow spread notice error' : 'flow spread notice'}>
           <span>
             {safe(text)} {next}
           </span>
@@ -225,9 +212,7 @@ function NoticeLine() {
   )
 }
 
-const root = document.getElementById('root')
-if (root) {
-  void refresh()
-  // A task of its own, so that evaluating the script and the first layout are not one long task.
-  setTimeout(() => render(<App />, root))
-}
+addEventListener('keydown', onKey)
+void refresh()
+// A task of its own, so that evaluating the script and the first layout are not one long task.
+setTimeout(() => render(<App />, document.getElementById('root') as HTMLElement))

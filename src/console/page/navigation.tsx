@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { PATHS } from '../protocol.ts'
+import { tryParseJson } from '../../shared/text.ts'
+import { type ActionResult, PATHS } from '../protocol.ts'
 import { perform, run } from './actions.ts'
 import { aheadMs, deliveries, isConnected, requests, service } from './live.ts'
 import { ask, Button, CopyButton, Link } from './parts/controls.tsx'
@@ -26,7 +27,7 @@ export function Navigation() {
   const ahead = markOf(aheadMs.value, 'warn', '/clock', `The clock is ${time} ahead`, `+${time}`)
   return (
     <header class={isOpen ? 'side open' : 'side'}>
-      <h1 class="brand">
+      <h1 class="flow brand">
         <img src={PATHS.icon} alt="" width={22} height={22} />
         <Link to="/" text="campaign-client dev" />
       </h1>
@@ -100,7 +101,7 @@ function State() {
       onConfirm: () => run(() => perform('reset', {}), 'The service was reset.'),
     })
   return (
-    <div class="state-actions">
+    <div class="flow state-actions">
       <a class="button small" href={PATHS.seed} download="campaign-seed.json">
         Save seed
       </a>
@@ -123,9 +124,15 @@ function askToLoad(input: HTMLInputElement): void {
   // Without this, choosing the same file again fires no event.
   input.value = ''
   if (!file) return
-  const load = async () => perform('loadSeed', { seed: parse(await file.text()) })
-  const done = ({ unsigned }: { readonly unsigned: readonly string[] }) =>
-    `${file.name} was loaded. ${unsigned.length > 0 ? `Enter the secret of ${unsigned.join(', ')} to sign its messages.` : ''}`
+  const load = async () => {
+    const seed = tryParseJson(await file.text())
+    if (seed === undefined) throw new Error('The file is not JSON.')
+    return perform('loadSeed', { seed })
+  }
+  const done = ({ unsigned }: ActionResult<'loadSeed'>) => {
+    const missing = unsigned.length > 0 ? ` Enter the secret of ${unsigned.join(', ')} to sign its messages.` : ''
+    return { text: `${file.name} was loaded.${missing}` }
+  }
   ask({
     title: 'Load this seed?',
     consequences: [
@@ -137,12 +144,4 @@ function askToLoad(input: HTMLInputElement): void {
     no: 'Cancel',
     onConfirm: () => run(load, done),
   })
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new Error('The file is not JSON.')
-  }
 }

@@ -20,7 +20,7 @@ export const THEMES = ['system', 'light', 'dark'] as const
 export const themeOf = (text: string | null) => THEMES.find((each) => each === text) ?? 'system'
 
 export const theme = remembered('theme', themeOf)
-effect(() => document.documentElement.setAttribute('data-theme', theme.value))
+effect(() => document.documentElement.style.setProperty('color-scheme', theme.value === 'system' ? null : theme.value))
 
 /** Width of the open item in percent of the content. */
 export const paneWidth = remembered('pane', (text) => Number(text) || 37)

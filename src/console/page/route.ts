@@ -79,5 +79,5 @@ function decode(segment: string): string {
   }
 }
 
-/** Name of the open item, for the title of the tab. */
-export const itemTitle = signal<string | undefined>(undefined)
+/** Name of the item that is open or was open last, for the title of the tab. */
+export const itemTitle = signal('')

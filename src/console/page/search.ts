@@ -11,7 +11,6 @@ export interface Searched {
   readonly isRetried: boolean
 }
 
-/** A condition of a search. */
 type Condition = (row: Searched) => boolean
 
 /** A parsed search. A row must contain all words and meet all conditions. */

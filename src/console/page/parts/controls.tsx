@@ -1,6 +1,7 @@
 import { computed, signal } from '@preact/signals'
 import { type ComponentChildren, type ComponentProps, createContext } from 'preact'
-import { useContext, useEffect, useId, useMemo, useRef, useState } from 'preact/hooks'
+import { useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { RequestRow } from '../../protocol.ts'
 import { notify } from '../actions.ts'
 import { filterQuery, go, path, pathOf, rowQuery, section } from '../route.ts'
 import { nameOf } from './text.tsx'
@@ -45,7 +46,6 @@ export function ask(next: Question): void {
 /** The dialog that asks for confirmation. */
 export function QuestionDialog() {
   const dialog = useRef<HTMLDialogElement>(null)
-  const title = useId()
   const asked = question.value
   useEffect(() => {
     if (asked) dialog.current?.showModal()
@@ -56,8 +56,8 @@ export function QuestionDialog() {
     return asked.onConfirm()
   }
   return (
-    <dialog ref={dialog} aria-labelledby={title}>
-      <h2 id={title}>{asked.title}</h2>
+    <dialog ref={dialog} aria-label={asked.title}>
+      <h2>{asked.title}</h2>
       <p>{asked.consequences}</p>
       <div class="flow buttons">
         {/* The first button gets the focus: Enter must not destroy anything. */}
@@ -110,13 +110,8 @@ export function Link({ to, text, label, class: className, endsFilters }: LinkPro
   )
 }
 
-interface UserReference {
-  /** An account or a wallet address; empty for no user. */
-  readonly user?: string
-  /** Unknown in most rows. */
-  readonly platform?: string | undefined
-  readonly pid: string
-}
+/** An account or a wallet address; empty for no user. Most rows do not know the platform. */
+type UserReference = Pick<RequestRow, 'user' | 'pid'> & { readonly platform?: string | undefined }
 
 /** A link to the page of a user. The server finds the user without the platform or campaign that a row does not have. */
 export const UserLink = ({ user, platform, pid }: UserReference) =>

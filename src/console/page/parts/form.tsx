@@ -58,10 +58,8 @@ const Alert = ({ text, class: name }: { text: string; class: string }) => (
   </p>
 )
 
-type TextControl = HTMLInputElement | HTMLTextAreaElement
-
-const fieldsOf = (form: HTMLFormElement | null): TextControl[] => [
-  ...(form?.querySelectorAll<TextControl>('input:not([type=checkbox]), textarea') ?? []),
+const fieldsOf = (form: HTMLFormElement | null): HTMLInputElement[] => [
+  ...(form?.querySelectorAll<HTMLInputElement>('input:not([type=checkbox]), textarea') ?? []),
 ]
 
 /** Whether a form has text that was typed and not submitted. */

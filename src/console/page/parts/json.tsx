@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks'
 import { toVisible } from '../../../shared/text.ts'
 import type { BodyView } from '../../protocol.ts'
-import { Button, CopyButton } from './controls.tsx'
+import { Button } from './controls.tsx'
+import { Callout, CopyHead } from './panel.tsx'
 import { amount, cut, size } from './text.tsx'
 
 const MAX_STRING = 200
@@ -30,7 +31,7 @@ interface NodeProps {
 function Node({ name, value, level, end }: NodeProps) {
   const [isOpen, setOpen] = useState(level < OPEN_LEVELS)
   const [shown, setShown] = useState(ENTRIES)
-  const key = name !== undefined && <span class="key">{`${toVisible(cut(JSON.stringify(name), MAX_STRING))}: `}</span>
+  const key = name !== undefined && <span class="busy">{`${toVisible(cut(JSON.stringify(name), MAX_STRING))}: `}</span>
   const entries = typeof value === 'object' && value !== null ? Object.entries(value) : []
   if (entries.length === 0) return <div>{[key, <Leaf key="leaf" value={value} />, end]}</div>
   const isList = Array.isArray(value)
@@ -58,11 +59,11 @@ function Node({ name, value, level, end }: NodeProps) {
 
 function Leaf({ value }: { value: unknown }) {
   const [isWhole, setWhole] = useState(false)
-  if (typeof value !== 'string') return <span class="literal">{JSON.stringify(value)}</span>
+  if (typeof value !== 'string') return <span class="warn">{JSON.stringify(value)}</span>
   const isCut = !isWhole && value.length > MAX_STRING
   return (
     <>
-      <span class="string">{toVisible(JSON.stringify(isCut ? value.slice(0, MAX_STRING) : value))}</span>
+      <span class="good">{toVisible(JSON.stringify(isCut ? value.slice(0, MAX_STRING) : value))}</span>
       {isCut && <span class="muted"> … {size(value.length)} </span>}
       {isCut && value.length <= MAX_WHOLE_STRING && (
         <Button text="Show all" class="quiet" onClick={() => setWhole(true)} />
@@ -72,7 +73,7 @@ function Leaf({ value }: { value: unknown }) {
 }
 
 /** Plain text with its line breaks. Very long text is cut. */
-export const Code = ({ children: text }: { children: string }) => (
+export const Code = ({ text }: { text: string }) => (
   <pre class="code">
     <code>{cut(text, MAX_TEXT).split('\n').map(toVisible).join('\n')}</code>
   </pre>
@@ -84,22 +85,17 @@ export function Content({ text }: { text: string }) {
   try {
     return <Json value={JSON.parse(text)} />
   } catch {
-    return <Code>{text}</Code>
+    return <Code text={text} />
   }
 }
+
+const NOT_SENT = "This body can't be copied or sent again."
 
 /** The body of a request or a response. A body that was cut can't be copied. */
 export const Body = ({ title, body: { text, bytes, isCut } }: { title: string; body: BodyView }) => (
   <>
-    <div class="flow minor-head">
-      <h3 class="minor">{title}</h3>
-      {!isCut && text !== '' && <CopyButton text={text} label="Copy" />}
-    </div>
-    {isCut && (
-      <p class="callout">
-        Only the first {size(text.length)} of {size(bytes)} are kept. This body can't be copied or sent again.
-      </p>
-    )}
+    {isCut || text === '' ? <h3 class="minor">{title}</h3> : <CopyHead title={title} text={text} label="Copy" />}
+    {isCut && <Callout text={`Only the first ${size(text.length)} of ${size(bytes)} are kept. ${NOT_SENT}`} />}
     <Content text={text} />
   </>
 )

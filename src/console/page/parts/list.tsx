@@ -1,17 +1,18 @@
-import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import type { ActionResult } from '../../protocol.ts'
 import { perform, run, useAction } from '../actions.ts'
 import type { LiveList } from '../live.ts'
 import { openItem, parameter, segments, setParameter } from '../route.ts'
 import { isFound, OFFERED, parseSearch, replaceUnknown, type Searched } from '../search.ts'
 import { ask, Button } from './controls.tsx'
 import { Empty, Facts, Panel } from './panel.tsx'
+import { Rows, type RowsProps } from './rows.tsx'
 import { amount, count, safe } from './text.tsx'
 
 /** A button that filters a list: its value in the address, its label, and the rows that it shows. */
 export type Chip<Row> = readonly [value: string, label: string, matches: (row: Row) => boolean]
 
-interface FilteredListProps<Row> {
+interface FilteredListProps<Row> extends Pick<RowsProps<Row>, 'linkTo' | 'view' | 'headings'> {
   /** Name of the list, and of one row. */
   readonly name: 'requests' | 'deliveries'
   readonly noun: string
@@ -19,9 +20,10 @@ interface FilteredListProps<Row> {
   /** Returns the parts of a row that a search looks at. */
   readonly searched: (row: Row) => Omit<Searched, 'key'>
   readonly chips: readonly Chip<Row>[]
+  /** Changes the order of the rows. */
+  readonly arrange?: (rows: readonly Row[]) => readonly Row[]
   /** Shown before the first row. */
   readonly empty: string
-  readonly children: (rows: readonly Row[]) => ComponentChildren
 }
 
 /** Returns the value of the previous paint, so that a typed letter appears before the list is filtered. */
@@ -33,7 +35,8 @@ function useLater<Value>(value: Value): Value {
 
 /** A list with filters, which are kept in the address. The row of the open item is always shown. */
 export function FilteredList<Row extends { readonly key: string }>(props: FilteredListProps<Row>) {
-  const { name, noun, list, searched } = props
+  const { name, noun, list, searched, arrange = (rows) => rows, linkTo, view, headings } = props
+  const title = name === 'requests' ? 'Requests' : 'Deliveries'
   const { rows } = list
   const find = useLater(parameter('find'))
   const search = useMemo(() => parseSearch(find), [find])
@@ -53,20 +56,15 @@ export function FilteredList<Row extends { readonly key: string }>(props: Filter
   }, [list, found, chosen])
   // Only a row that the filter hides changes the list when it is opened.
   const openKey = segments.value.at(-1)
-  const hidden = rows.find((row) => row.key === openKey && !matching.has(row))
-  const shown = useMemo(() => rows.filter((row) => matching.has(row) || row === hidden), [list, matching, hidden])
+  const open = rows.find((row) => row.key === openKey && !matching.has(row))
+  const shown = useMemo(() => arrange(rows.filter((row) => matching.has(row) || row === open)), [list, matching, open])
   const compared = openItem.value === undefined && rows.find(({ key }) => key === parameter('compare'))
-  const clear = () => {
-    const keys = [...matching].map(({ key }) => key)
-    const undo = () => run(() => perform('restoreRows', { list: name }), 'The rows are back.')
-    return run(
-      () => perform('clearRows', { list: name, keys }),
-      ({ cleared }) => ({
-        text: `${count(cleared, noun)} cleared. Retries that wait and the state stay.`,
-        next: <Button text="Undo" class="quiet" onClick={undo} />,
-      }),
-    )
-  }
+  const undo = () => run(() => perform('restoreRows', { list: name }), 'The rows are back.')
+  const done = ({ cleared }: ActionResult<'clearRows'>) => ({
+    text: `${count(cleared, noun)} cleared. Retries that wait and the state stay.`,
+    next: <Button text="Undo" class="quiet" onClick={undo} />,
+  })
+  const keys = () => [...matching].map(({ key }) => key)
   const others = rows.length - matching.size
   const askToClear = () =>
     ask({
@@ -78,17 +76,17 @@ export function FilteredList<Row extends { readonly key: string }>(props: Filter
       ],
       yes: 'Clear',
       no: 'Keep',
-      onConfirm: clear,
+      onConfirm: () => run(() => perform('clearRows', { list: name, keys: keys() }), done),
     })
   const cleared = list.cleared > 0 && `${count(list.cleared, noun)} cleared. New ones appear here.`
   const absence = rows.length > 0 ? ['No row matches. ', <ClearSearch key="clear" />] : cleared || props.empty
   const clearButton = <Button text="Clear" aria-label={`Clear the ${name}`} class="small" onClick={askToClear} />
   return (
-    <Panel title={name === 'requests' ? 'Requests' : 'Deliveries'} tools={matching.size > 0 && clearButton}>
+    <Panel title={title} tools={matching.size > 0 && clearButton}>
       <div class="flow filters">
         {compared && (
           <p class="callout">
-            Choose the {noun} to compare with <strong>{searched(compared).operation}</strong>.{' '}
+            Choose the {noun} to compare with <strong>{safe(searched(compared).operation)}</strong>.{' '}
             <Button text="Cancel" class="quiet" onClick={() => setParameter('compare', '')} />
           </p>
         )}
@@ -106,7 +104,11 @@ export function FilteredList<Row extends { readonly key: string }>(props: Filter
           ))}
         </fieldset>
       </div>
-      {shown.length > 0 ? props.children(shown) : <Empty>{absence}</Empty>}
+      {shown.length > 0 ? (
+        <Rows label={title} class={name} rows={shown} {...{ linkTo, view, headings }} />
+      ) : (
+        <Empty>{absence}</Empty>
+      )}
       {list.discarded > 0 && <p class="hint">{`Older ${name} that are no longer stored: ${amount(list.discarded)}`}</p>}
     </Panel>
   )
@@ -174,18 +176,15 @@ const HELP_ID = 'help'
 export const openHelp = (): void => (document.getElementById(HELP_ID) as HTMLDialogElement | null)?.showModal()
 
 /** The words of a search, and the keys of the page. */
-export function Help() {
-  const title = useId()
-  return (
-    <dialog id={HELP_ID} class="help" aria-labelledby={title}>
-      <form method="dialog" class="flow panel-head">
-        <h2 id={title}>Search and keys</h2>
-        <button type="submit" class="small">
-          Close
-        </button>
-      </form>
-      <Facts class="facts code-names" facts={SEARCH} />
-      <Facts class="facts code-names" facts={KEYS} />
-    </dialog>
-  )
-}
+export const Help = () => (
+  <dialog id={HELP_ID} aria-label="Search and keys">
+    <form method="dialog" class="flow spread panel-head">
+      <h2>Search and keys</h2>
+      <button type="submit" class="small">
+        Close
+      </button>
+    </form>
+    <Facts class="facts code-names" facts={SEARCH} />
+    <Facts class="facts code-names" facts={KEYS} />
+  </dialog>
+)

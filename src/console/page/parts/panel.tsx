@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId } from 'preact/hooks'
 import { filterQuery, itemTitle } from '../route.ts'
-import { Link } from './controls.tsx'
+import { CopyButton, Link } from './controls.tsx'
 import { safe } from './text.tsx'
 
 interface PanelProps {
@@ -34,20 +34,26 @@ interface ItemProps extends PanelProps {
 export function Item({ title, back, tools, children }: ItemProps) {
   useEffect(() => {
     itemTitle.value = title.slice(0, 60)
-    return () => {
-      itemTitle.value = undefined
-    }
   }, [title])
   const close = <Link to={back} class="close" label="Close" text="✕" />
   return <Panel {...{ title, tools: [tools, close], children }} />
 }
 
-/** Links to the form that sends an item again, if there is one, and to the list, to choose an item to compare with it. */
-export function ItemTools({ back, itemKey, edit }: { back: string; itemKey: string; edit: string | undefined }) {
+interface ItemToolsProps {
+  readonly back: string
+  readonly itemKey: string
+  /** Path of the form that sends the item again. */
+  readonly edit: string | undefined
+  readonly curl: string | undefined
+}
+
+/** Ways to send an item again, and a link to the list, to choose an item to compare with it. */
+export function ItemTools({ back, itemKey, edit, curl }: ItemToolsProps) {
   const query = new URLSearchParams(filterQuery.value)
   query.set('compare', itemKey)
   return (
     <>
+      {curl !== undefined && <CopyButton text={curl} label="Copy as curl" />}
       {edit !== undefined && <Link to={edit} class="button small" text="Edit and send" />}
       <Link to={`${back}?${query}`} class="button small" text="Compare" />
     </>
@@ -65,13 +71,29 @@ export const AbsentItem = ({ title, back, error }: Omit<ItemProps, 'children'> &
 )
 
 /** Shown instead of an empty list. */
-export const Empty = ({ children }: { children: ComponentChildren }) => <p class="empty muted">{children}</p>
+export const Empty = ({ children }: { children: ComponentChildren }) => <p class="muted">{children}</p>
+
+/** A paragraph that stands out. */
+export const Callout = ({ title, text }: { title?: string; text: ComponentChildren }) => (
+  <p class="callout">
+    {title !== undefined && <strong>{title} </strong>}
+    {text}
+  </p>
+)
+
+/** A heading with a button that copies what follows. */
+export const CopyHead = ({ title, text, label }: { title: string; text: string; label: string }) => (
+  <div class="flow spread minor-head">
+    <h3 class="minor">{title}</h3>
+    <CopyButton text={text} label={label} />
+  </div>
+)
 
 /** A part of an item that is closed at first. */
-export const Fold = ({ title, children }: { title: string; children: ComponentChildren }) => (
+export const Fold = ({ title, content }: { title: string; content: ComponentChildren }) => (
   <details class="fold">
     <summary>{title}</summary>
-    {children}
+    {content}
   </details>
 )
 

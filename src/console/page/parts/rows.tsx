@@ -1,5 +1,5 @@
 import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from '@tanstack/virtual-core'
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks'
 import { latestItem, path } from '../route.ts'
 import { IsTabStop, Link } from './controls.tsx'
@@ -23,7 +23,7 @@ export interface RowView extends Partial<Readonly<Record<Part, ComponentChildren
   readonly isSame?: boolean
 }
 
-interface RowsProps<Row> {
+export interface RowsProps<Row> {
   /** Name of the list for screen readers. */
   readonly label: string
   readonly class?: string
@@ -32,18 +32,14 @@ interface RowsProps<Row> {
   readonly linkTo: (row: Row) => string
   readonly view: (row: Row, above: Row | undefined) => RowView
   /** The headings of the columns; absent for a list without a head. */
-  readonly headings?: Readonly<Partial<Record<Part, string>>>
+  readonly headings?: Readonly<Partial<Record<Part, string>>> | undefined
 }
 
 const ROW_HEIGHT = 30
 /** Number of rows that are rendered above and below the visible ones. */
 const MARGIN = 8
 
-interface Ref<Target> {
-  readonly current: Target | null
-}
-
-const scrollerOf = (body: Ref<HTMLElement>) => body.current?.closest<HTMLElement>('.list, .pane')
+const scrollerOf = (body: RefObject<HTMLElement | null>) => body.current?.closest<HTMLElement>('.list, .pane')
 
 /**
  * A list of any length: it renders only the rows near the visible part. The row of the open item keeps its place on the screen
@@ -97,7 +93,7 @@ export const TitledRows = <Row,>({ title, ...props }: Omit<RowsProps<Row>, 'labe
   )
 
 /** Returns which rows are near the visible part of the list, and their height. */
-function useVisibleRows(body: Ref<HTMLElement>, count: number) {
+function useVisibleRows(body: RefObject<HTMLElement | null>, count: number) {
   const [, render] = useReducer((renders: number) => renders + 1, 0)
   const [{ height, above }, setPlace] = useState({ height: ROW_HEIGHT, above: 0 })
   const options = {
@@ -191,7 +187,11 @@ const STEPS: Readonly<Record<string, number>> = {
 }
 
 /** Moves the focus between the rows by keys. The focused row, or else the open one, is the only tab stop of the table. */
-function useArrowKeys(body: Ref<HTMLElement>, indexOf: ReadonlyMap<string, number>, scrollTo: (index: number) => void) {
+function useArrowKeys(
+  body: RefObject<HTMLElement | null>,
+  indexOf: ReadonlyMap<string, number>,
+  scrollTo: (index: number) => void,
+) {
   const [current, setCurrent] = useState<string | undefined>()
   const wanted = useRef<string>(undefined)
   const index = indexOf.get(current ?? '') ?? indexOf.get(latestItem.value ?? '')
@@ -222,7 +222,7 @@ function useArrowKeys(body: Ref<HTMLElement>, indexOf: ReadonlyMap<string, numbe
  * Keeps the row of the open item, or of the item that was open last, at its place on the screen. An item that was opened by
  * its address is scrolled into view. Returns a listener that remembers the place of a row that is being opened.
  */
-function useSteadyRow(body: Ref<HTMLElement>, indexOf: ReadonlyMap<string, number>, height: number) {
+function useSteadyRow(body: RefObject<HTMLElement | null>, indexOf: ReadonlyMap<string, number>, height: number) {
   const place = useRef<{ readonly to: string | undefined; readonly top: number }>(undefined)
   const to = latestItem.value
   const index = indexOf.get(to ?? '')

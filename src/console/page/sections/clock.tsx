@@ -8,15 +8,11 @@ import { Rows, type RowView } from '../parts/rows.tsx'
 import { clockTime, dayOf, duration, Time } from '../parts/text.tsx'
 import { deliveryView, linkTo } from './deliveries.tsx'
 
-interface DueRow extends DeliveryRow {
-  readonly dueAt: number
-}
-
 /** The deliveries with a scheduled attempt, the next one first. */
-export const due = computed<readonly DueRow[]>(() =>
+export const due = computed(() =>
   deliveries.value.rows
-    .flatMap((row) => (row.nextAttemptAt === undefined ? [] : [{ ...row, dueAt: row.nextAttemptAt }]))
-    .sort((one, other) => one.dueAt - other.dueAt),
+    .filter(({ nextAttemptAt }) => nextAttemptAt !== undefined)
+    .sort((one, other) => Number(one.nextAttemptAt) - Number(other.nextAttemptAt)),
 )
 
 const toNextRetry = () => run(() => perform('advanceToNextRetry', {}), 'The clock is at the next retry.')
@@ -46,10 +42,10 @@ export function Clock() {
   )
 }
 
-const dueView = (row: DueRow): RowView => ({ ...deliveryView(row), at: <Time ms={row.dueAt} /> })
+const dueView = (row: DeliveryRow): RowView => ({ ...deliveryView(row), at: <Time ms={row.nextAttemptAt ?? row.at} /> })
 
 /** Deliveries with the time of their next attempt. */
-export const DueRows = ({ rows }: { rows: readonly DueRow[] }) =>
+export const DueRows = ({ rows }: { rows: readonly DeliveryRow[] }) =>
   rows.length === 0 ? (
     <Empty>No retry is scheduled.</Empty>
   ) : (

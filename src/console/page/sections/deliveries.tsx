@@ -5,12 +5,12 @@ import { Problem } from '../../problem.ts'
 import type { AttemptView, DeliveryRow } from '../../protocol.ts'
 import { messageOf, notify, perform, run, useAction } from '../actions.ts'
 import { deliveries, refresh, requests, service, serviceTime } from '../live.ts'
-import { Button, CopyButton, Link, UserLink } from '../parts/controls.tsx'
+import { Button, Link, UserLink } from '../parts/controls.tsx'
 import { Field, Form } from '../parts/form.tsx'
 import { Content, Json } from '../parts/json.tsx'
 import { type Chip, FilteredList } from '../parts/list.tsx'
-import { AbsentItem, Facts, Fold, Item, ItemTools } from '../parts/panel.tsx'
-import { Rows, type RowView, TitledRows } from '../parts/rows.tsx'
+import { AbsentItem, Callout, CopyHead, Facts, Fold, Item, ItemTools } from '../parts/panel.tsx'
+import { type RowView, TitledRows } from '../parts/rows.tsx'
 import { About, amount, Badge, count, duration, OneLine, StatusBadge, safe, Time } from '../parts/text.tsx'
 import { filterQuery, go, pathOf } from '../route.ts'
 import { titleOf } from './requests.tsx'
@@ -36,9 +36,7 @@ const stateOf = (row: DeliveryRow): keyof typeof STATE_TONES => {
   return latest.value.get(identityOf(row))?.state === 'delivered' ? 'redelivered' : 'undelivered'
 }
 
-export const StateBadge = ({ row }: { row: DeliveryRow }) => (
-  <Badge tone={STATE_TONES[stateOf(row)]}>{stateOf(row)}</Badge>
-)
+const StateBadge = ({ row }: { row: DeliveryRow }) => <Badge tone={STATE_TONES[stateOf(row)]}>{stateOf(row)}</Badge>
 
 /** Whether an attempt failed. The Test tool shows its failures itself. */
 export const hasFailed = ({ failures, isTest }: DeliveryRow): boolean => failures > 0 && !isTest
@@ -58,18 +56,15 @@ export const Deliveries = () => (
     name="deliveries"
     noun="delivery"
     list={deliveries.value}
-    searched={searched}
-    chips={CHIPS}
     empty="No message has been sent yet."
-  >
-    {(rows) => (
-      <Rows label="Deliveries" class="deliveries" headings={HEADINGS} rows={rows} linkTo={linkTo} view={deliveryView} />
-    )}
-  </FilteredList>
+    {...{ chips: CHIPS, headings: HEADINGS, searched, linkTo, view: deliveryView }}
+  />
 )
 
 const searched = (row: DeliveryRow) => ({
-  text: `${row.id} ${row.type} ${row.item ?? ''} ${row.user} ${row.url} ${row.hook_id} ${stateOf(row)} ${row.statuses.join(' ')}`.toLowerCase(),
+  text: [row.id, row.type, row.item, row.user, row.url, row.hook_id, stateOf(row), ...row.statuses]
+    .join(' ')
+    .toLowerCase(),
   statuses: row.statuses,
   user: row.user,
   operation: row.type,
@@ -77,9 +72,8 @@ const searched = (row: DeliveryRow) => ({
   isRetried: row.attempts > 1,
 })
 
-/** Whether a row and the row above are deliveries of one message. A redelivered message has rows of its own. */
-const isSameMessage = (row: DeliveryRow, above: DeliveryRow | undefined): boolean =>
-  above !== undefined && (row.redeliveryOf ?? row.id) === (above.redeliveryOf ?? above.id)
+/** Identifies the row's message. A redelivered message has rows of its own. */
+const groupOf = ({ redeliveryOf, id }: DeliveryRow): string => redeliveryOf ?? id
 
 export const linkTo = ({ key }: Pick<DeliveryRow, 'key'>): string => pathOf('webhooks', 'deliveries', key)
 
@@ -99,7 +93,7 @@ function attemptsOf({ attempts, nextAttemptAt }: DeliveryRow): string {
   return `${name} in ${duration(nextAttemptAt - serviceTime.value)}`
 }
 
-const Note = ({ row }: { row: DeliveryRow }) => (
+const Note = (row: DeliveryRow) => (
   <>
     {row.fault && <Badge tone="busy">fault</Badge>}
     {attemptsOf(row) !== '' && <span class={row.failures > 0 ? 'needs' : 'muted'}>{attemptsOf(row)}</span>}
@@ -115,9 +109,9 @@ export const deliveryView = (row: DeliveryRow, above?: DeliveryRow): RowView => 
   about: <About {...row} more={row.isTest && 'test'} />,
   label: labelOf(row),
   who: <UserLink user={row.user} pid={row.pid} />,
-  note: <Note row={row} />,
+  note: <Note {...row} />,
   end: row.attempts > 0 && <StatusBadge status={row.lastStatus} />,
-  isSame: isSameMessage(row, above),
+  isSame: above !== undefined && groupOf(row) === groupOf(above),
 })
 
 const HEADINGS = { at: 'Time', state: 'State', name: 'Event', who: 'User', note: 'Webhook', end: 'Status' }
@@ -129,17 +123,13 @@ export function Delivery({ deliveryKey: key }: { deliveryKey: string }) {
   const { value: delivery, error } = useAction('readDelivery', { key }, live)
   if (!delivery) return <AbsentItem title="Delivery" back="/webhooks" error={error} />
   const row = live ?? delivery
-  const { id, hook_id, url, curl, body, user, pid } = delivery
-  const others = rows.filter(
-    (each) => each.key !== key && each.id === id && each.hook_id === hook_id && each.url === url,
-  )
+  const next = row.nextAttemptAt
+  const { id, url, curl, body, user, pid } = delivery
+  const others = rows.filter((each) => each.key !== key && identityOf(each) === identityOf(delivery))
   const cause = requests.value.rows.find((each) => each.key === row.cause)
-  const tools = (
-    <>
-      {curl !== undefined && <CopyButton text={curl} label="Copy as curl" />}
-      <ItemTools back="/webhooks" itemKey={key} edit={pathOf('webhooks', 'resend', key)} />
-    </>
-  )
+  const causeLink = cause && <Link to={pathOf('requests', cause.key)} text={safe(titleOf(cause))} />
+  const edit = pathOf('webhooks', 'resend', key)
+  const tools = <ItemTools back="/webhooks" itemKey={key} edit={edit} curl={curl} />
   const messageLink = <Link to={`/webhooks?find=${encodeURIComponent(id)}`} text={safe(id)} />
   return (
     <Item title={delivery.type} back="/webhooks" tools={tools}>
@@ -147,11 +137,7 @@ export function Delivery({ deliveryKey: key }: { deliveryKey: string }) {
         <StateBadge row={row} />
         <OneLine class="mono" text={url} />
       </div>
-      {cause && (
-        <p class="muted">
-          Caused by <Link to={pathOf('requests', cause.key)} text={safe(titleOf(cause))} />
-        </p>
-      )}
+      {cause && <p class="muted">Caused by {causeLink}</p>}
       <Redeliver row={row} />
       <ol class="timeline" aria-label="Attempts">
         {delivery.attemptsMade.map((attempt, index, made) => (
@@ -165,15 +151,15 @@ export function Delivery({ deliveryKey: key }: { deliveryKey: string }) {
         ))}
         {row.state === 'pending' && (
           <li class="busy">
-            <strong>{NAMES[delivery.attemptsMade.length]}</strong> <NextAttempt at={row.nextAttemptAt} />
+            <strong>{NAMES[delivery.attemptsMade.length]}</strong>{' '}
+            <span class="muted">
+              {next ? [`in ${duration(next - serviceTime.value)}, at `, <Time key="at" ms={next} />] : 'sending'}
+            </span>
           </li>
         )}
       </ol>
       <TitledRows title="Other deliveries of this message" rows={others} linkTo={linkTo} view={deliveryView} />
-      <div class="flow minor-head">
-        <h3 class="minor">Message</h3>
-        <CopyButton text={body} label="Copy the exact bytes" />
-      </div>
+      <CopyHead title="Message" text={body} label="Copy the exact bytes" />
       <Facts
         facts={[
           ['Message ID', messageLink],
@@ -187,9 +173,8 @@ export function Delivery({ deliveryKey: key }: { deliveryKey: string }) {
 }
 
 function Redeliver({ row }: { row: DeliveryRow }) {
-  const isRegistered = service.value.webhooks.some(
-    ({ hook_id, urls }) => hook_id === row.hook_id && urls.includes(row.url),
-  )
+  const { hook_id, url } = row
+  const isRegistered = service.value.webhooks.some((each) => each.hook_id === hook_id && each.urls.includes(url))
   const obstacle = row.isTest
     ? 'The Test tool sends a message once. Use "Test" to send another.'
     : !isRegistered && 'The webhook no longer has this URL.'
@@ -212,25 +197,15 @@ function Redeliver({ row }: { row: DeliveryRow }) {
 
 const NAMES = ['First attempt', '1st retry', '2nd retry', '3rd retry', '4th retry'] as const
 
-const NextAttempt = ({ at }: { at: number | undefined }) => (
-  <span class="muted">
-    {at === undefined ? 'sending' : `in ${duration(at - serviceTime.value)}, at `}
-    {at !== undefined && <Time ms={at} />}
-  </span>
-)
-
 const ResponseBadge = ({ response: { ok, status } }: { response: Pick<AttemptView, 'ok' | 'status'> }) => (
   <Badge tone={ok ? 'good' : 'bad'}>{status ?? 'no response'}</Badge>
 )
 
-interface ResultProps {
-  readonly attempt: AttemptView
-  /** Whether an earlier attempt has the same advice. */
-  readonly isExplained: boolean
-}
-
-/** The response to an attempt, or the reason why there was none, and what to do about a failure. */
-const Result = ({ attempt, isExplained }: ResultProps) => (
+/**
+ * The response to an attempt, or the reason why there was none, and what to do about a failure, unless an earlier attempt
+ * has explained it.
+ */
+const Result = ({ attempt, isExplained }: { attempt: AttemptView; isExplained: boolean }) => (
   <>
     <p class="flow">
       <ResponseBadge response={attempt} />
@@ -239,21 +214,9 @@ const Result = ({ attempt, isExplained }: ResultProps) => (
       {attempt.response === '' && <span class="muted">empty response</span>}
     </p>
     {attempt.response && <Content text={attempt.response} />}
-    {attempt.advice !== undefined && !isExplained && (
-      <p class="callout">
-        <strong>Hint:</strong> {safe(attempt.advice)}
-      </p>
-    )}
-    {(isExplained ? [] : attempt.findings).map((finding) => (
-      <p class="callout" key={finding}>
-        {safe(finding)}
-      </p>
-    ))}
-    {attempt.headers && (
-      <Fold title="Response headers">
-        <Json value={attempt.headers} />
-      </Fold>
-    )}
+    {attempt.advice !== undefined && !isExplained && <Callout title="Hint:" text={safe(attempt.advice)} />}
+    {!isExplained && attempt.findings.map((finding) => <Callout key={finding} text={safe(finding)} />)}
+    {attempt.headers && <Fold title="Response headers" content={<Json value={attempt.headers} />} />}
     {attempt.copy && (
       <p class="flow">
         <ResponseBadge response={attempt.copy} />
@@ -287,8 +250,9 @@ export function EditMessage({ deliveryKey: key }: { deliveryKey: string }) {
     notify(`The message was signed and sent to ${count(sent.length, 'URL')}.`)
     go(linkTo({ key: first }))
   }
-  const { hook_id } = delivery
-  const isRegistered = service.value.webhooks.some((webhook) => webhook.hook_id === hook_id)
+  const own = service.value.webhooks.find(({ hook_id }) => hook_id === delivery.hook_id)
+  const all = ['', 'all webhooks of the scope'] as const
+  const targets = own ? [[own.hook_id, own.hook_id] as const, all] : [all]
   const title = `Edit and send ${delivery.type}`
   return (
     <Item title={title} back="/webhooks">
@@ -300,11 +264,7 @@ export function EditMessage({ deliveryKey: key }: { deliveryKey: string }) {
           defaultValue={JSON.stringify(JSON.parse(delivery.body), undefined, 2)}
           hint="Sent as compact JSON, signed with the current secret."
         />
-        <Field
-          name="to"
-          label="To"
-          options={[...(isRegistered ? [[hook_id, hook_id] as const] : []), ['', 'all webhooks of the scope']]}
-        />
+        <Field name="to" label="To" options={targets} />
         <label>
           <input type="checkbox" name="newId" defaultChecked /> New message ID
         </label>

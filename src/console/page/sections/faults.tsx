@@ -61,7 +61,6 @@ function detailsOf(options: FaultOptions): string {
 }
 
 type Target = NonNullable<ActionRequest<'addFault'>['on']>
-
 type Values = Readonly<Record<'on' | 'times' | 'status' | 'delayMs' | 'field' | 'type', string>>
 
 const EVENT_TYPES = ['action_completed', 'quest_completed', 'reward_claimed'] as const

@@ -92,9 +92,9 @@ export function Start() {
         <p>
           Save these lines as <code>try.mjs</code> in a project with <code>campaign-client</code> installed:
         </p>
-        <Code>{lines}</Code>
+        <Code text={lines} />
         <p>Run them:</p>
-        <Code>node try.mjs</Code>
+        <Code text="node try.mjs" />
         <p class="muted">
           {service.value.acceptsAnyToken
             ? 'Any token works.'
@@ -105,7 +105,7 @@ export function Start() {
           Without code: <Link to={callPath()} text="try a call" /> in a form.
         </p>
         <p class="muted">For the command and your own scripts, in a shell:</p>
-        <Code>{`export CAMPAIGN_BASE_URL=${baseUrl} CAMPAIGN_ACCESS_TOKEN=dev`}</Code>
+        <Code text={`export CAMPAIGN_BASE_URL=${baseUrl} CAMPAIGN_ACCESS_TOKEN=dev`} />
       </Panel>
     </div>
   )

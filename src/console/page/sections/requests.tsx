@@ -1,5 +1,4 @@
 import { computed } from '@preact/signals'
-import { useMemo } from 'preact/hooks'
 import { FAULT_KINDS } from '../../fault-kinds.ts'
 import type { RequestDetails, RequestRow } from '../../protocol.ts'
 import { useAction } from '../actions.ts'
@@ -7,17 +6,14 @@ import { deliveries, requests, service } from '../live.ts'
 import { CopyButton, Link, UserLink } from '../parts/controls.tsx'
 import { Body, Code, Json } from '../parts/json.tsx'
 import { type Chip, FilteredList } from '../parts/list.tsx'
-import { AbsentItem, Facts, Fold, Item, ItemTools } from '../parts/panel.tsx'
-import { Rows, type RowView, TitledRows } from '../parts/rows.tsx'
+import { AbsentItem, Callout, Facts, Fold, Item, ItemTools } from '../parts/panel.tsx'
+import { type RowView, TitledRows } from '../parts/rows.tsx'
 import { About, Badge, nameOf, OneLine, StatusBadge, safe, Time } from '../parts/text.tsx'
 import { pathOf } from '../route.ts'
 import { callPath } from './call-method.tsx'
 import { deliveryView, linkTo as linkToDelivery } from './deliveries.tsx'
 
 const hasStatus = (first: number) => (row: RequestRow) => Math.floor((row.status ?? 0) / 100) === first
-
-/** Whether the page made the request: an action or a call of its form. */
-const isMadeHere = ({ isFromConsole, isFromForm }: RequestRow): boolean => (isFromConsole ?? isFromForm) === true
 
 const CHIPS: readonly Chip<RequestRow>[] = [
   ['2xx', '2xx', hasStatus(2)],
@@ -26,21 +22,19 @@ const CHIPS: readonly Chip<RequestRow>[] = [
   ['lost', 'No response', ({ status, isFromConsole }) => status === undefined && !isFromConsole],
   ['refused', 'Refused only', ({ reason }) => reason !== undefined],
   ['fault', 'Injected fault', ({ fault }) => fault !== undefined],
-  ['console', 'Console', isMadeHere],
+  ['console', 'Console', ({ isFromConsole, isFromForm }) => (isFromConsole ?? isFromForm) === true],
 ]
 
-/** The calls that the service has received, newest first. */
+/** The calls that the service has received, newest first. The attempts of a call stand at the place of the latest one. */
 export const Requests = () => (
   <FilteredList
     name="requests"
     noun="request"
     list={requests.value}
-    searched={searched}
-    chips={CHIPS}
     empty="No requests yet. Calls from your code appear here."
-  >
-    {(rows) => <RequestRows rows={rows} />}
-  </FilteredList>
+    arrange={(rows) => [...Map.groupBy(rows, callOf).values()].flat()}
+    {...{ chips: CHIPS, headings: HEADINGS, searched, linkTo, view: requestView }}
+  />
 )
 
 /** Whether a call of your code had no success. */
@@ -48,17 +42,17 @@ export const hasFailed = ({ status, isFromConsole }: RequestRow): boolean =>
   !isFromConsole && (status === undefined || status >= 400)
 
 /** Whether a fault kept the response of the service from the client. */
-export const isLost = ({ fault }: RequestRow): boolean => fault !== undefined && fault !== 'drip' && fault !== 'delay'
+const isLost = ({ fault }: RequestRow): boolean => fault !== undefined && fault !== 'drip' && fault !== 'delay'
 
 /** What a call did, in words. */
-export function effectOf(row: RequestRow): string {
+function effectOf(row: RequestRow): string {
   const { handled, reason, method } = row
   const effect = !handled ? 'no effect' : reason !== undefined ? 'refused' : method === 'GET' ? 'processed' : 'applied'
   return handled && isLost(row) ? `${effect}, response lost` : effect
 }
 
 /** The status of a call; `none` stands for no response. An action of the page is always done. */
-export const ResultBadge = ({ row, none }: { row: RequestRow; none?: string }) =>
+const ResultBadge = ({ row, none }: { row: RequestRow; none?: string }) =>
   row.isFromConsole ? <Badge tone="good">done</Badge> : <StatusBadge status={row.status} none={none} />
 
 /** The keys of the calls that were sent again. */
@@ -110,24 +104,9 @@ export const requestView = (row: RequestRow, above?: RequestRow): RowView => ({
 })
 
 export const titleOf = ({ operation, method, path }: RequestRow): string => operation ?? `${method} ${path}`
-
 export const linkTo = ({ key }: RequestRow): string => pathOf('requests', key)
-
 const callOf = ({ key, firstKey }: RequestRow): string => firstKey ?? key
-
 const HEADINGS = { at: 'Time', state: 'Status', name: 'Operation', who: 'User', note: 'Note', end: 'Took' }
-
-/** The attempts of each call stand together, at the place of the latest attempt. */
-const RequestRows = ({ rows }: { rows: readonly RequestRow[] }) => (
-  <Rows
-    label="Requests"
-    class="requests"
-    headings={HEADINGS}
-    rows={useMemo(() => [...Map.groupBy(rows, callOf).values()].flat(), [rows])}
-    linkTo={linkTo}
-    view={requestView}
-  />
-)
 
 /** A request and its response, with the reason of a refusal, the attempts of its call and the messages that followed. */
 export function Request({ requestKey: key }: { requestKey: string }) {
@@ -137,12 +116,11 @@ export function Request({ requestKey: key }: { requestKey: string }) {
   const { reason, fault, query, headers, body, response, curl, typescript, isFromConsole } = request
   const firstKey = request.firstKey ?? key
   const attempts = requests.value.rows.filter((each) => each.key === firstKey || each.firstKey === firstKey).reverse()
-  const tools = (
-    <>
-      {curl !== undefined && <CopyButton text={curl} label="Copy as curl" />}
-      <ItemTools back="/requests" itemKey={key} edit={request.given && callPath(key)} />
-    </>
-  )
+  const typescriptLines = typescript !== undefined && [
+    <CopyButton key="copy" text={typescript} label="Copy the lines" />,
+    <Code key="code" text={typescript} />,
+  ]
+  const tools = <ItemTools back="/requests" itemKey={key} edit={request.given && callPath(key)} curl={curl} />
   return (
     <Item title={titleOf(request)} back="/requests" tools={tools}>
       <div class="flow line">
@@ -157,17 +135,8 @@ export function Request({ requestKey: key }: { requestKey: string }) {
       </div>
       {request.isFromForm && <p class="hint">Sent by the form of this page, over HTTP.</p>}
       {isFromConsole && <p class="hint">Made by this page or under /control/, not by a call of your code.</p>}
-      {reason && (
-        <p class="callout">
-          <strong>Refused:</strong> {safe(reason)}
-          <AppliedBefore request={request} />
-        </p>
-      )}
-      {fault && (
-        <p class="callout">
-          <strong>Injected fault: {FAULT_KINDS[fault][0]}.</strong> {describeEffect(request)}
-        </p>
-      )}
+      {reason && <Callout title="Refused:" text={[safe(reason), <AppliedBefore key="applied" request={request} />]} />}
+      {fault && <Callout title={`Injected fault: ${FAULT_KINDS[fault][0]}.`} text={describeEffect(request)} />}
       <TitledRows
         title="Attempts: the same request, sent again after a failure"
         class="requests"
@@ -190,24 +159,10 @@ export function Request({ requestKey: key }: { requestKey: string }) {
       {body && <Body title="Body" body={body} />}
       {response && <Body title="Response" body={response.body} />}
       {!isFromConsole && (
-        <Fold title="Headers">
-          <h3 class="minor">Request</h3>
-          <Json value={headers} />
-          <h3 class="minor">Response</h3>
-          <Json value={response?.headers ?? {}} />
-        </Fold>
+        <Fold title="Headers" content={<Json value={{ request: headers, response: response?.headers ?? null }} />} />
       )}
-      {curl !== undefined && (
-        <Fold title="As curl">
-          <Code>{curl}</Code>
-        </Fold>
-      )}
-      {typescript !== undefined && (
-        <Fold title="As TypeScript">
-          <CopyButton text={typescript} label="Copy the lines" />
-          <Code>{typescript}</Code>
-        </Fold>
-      )}
+      {curl !== undefined && <Fold title="As curl" content={<Code text={curl} />} />}
+      {typescript !== undefined && <Fold title="As TypeScript" content={typescriptLines} />}
     </Item>
   )
 }
@@ -222,10 +177,8 @@ const attemptName = ({ attempt = 1 }: Pick<RequestDetails, 'attempt'>): string =
 /** Describes what a request with a fault did. */
 function describeEffect(request: RequestDetails): string {
   if (!request.handled) return 'The service did not process this attempt. It had no effect.'
-  const loss = isLost(request) ? ' Only its response was lost.' : ''
-  return request.reason === undefined
-    ? `The service processed this attempt, and it took effect.${loss}`
-    : `The service processed this attempt and refused it, so it had no effect.${loss}`
+  const effect = request.reason === undefined ? ', and it took effect' : ' and refused it, so it had no effect'
+  return `The service processed this attempt${effect}.${isLost(request) ? ' Only its response was lost.' : ''}`
 }
 
 /** For a refused award: the request that gave the XP. */

@@ -39,9 +39,7 @@ export function Users() {
             onChange={({ currentTarget }) => setParameter('pid', currentTarget.value)}
           >
             {campaigns.map((each) => (
-              <option key={each.pid} value={each.pid}>
-                {each.name}
-              </option>
+              <option key={each.pid} value={each.pid} label={each.name} />
             ))}
           </select>
         )}
@@ -71,16 +69,13 @@ function UserTable({ campaign, find }: { campaign: CampaignView; find: string })
     <>
       <Rows label="Users" class="users" headings={HEADINGS} rows={value.users} linkTo={linkTo} view={view} />
       {value.found > value.users.length && (
-        <p class="hint">
-          The first {amount(value.users.length)} of {amount(value.found)}, by rank
-        </p>
+        <p class="hint">{`The first ${amount(value.users.length)} of ${amount(value.found)}, by rank`}</p>
       )}
     </>
   )
 }
 
 const linkTo = ({ pid, platform, account }: UserRow): string => pathOf('users', pid, platform, account)
-
 const HEADINGS = { state: 'Rank', name: 'Name', who: 'User ID', note: 'Platform, tasks and team', end: 'XP' }
 
 const viewWith =
@@ -117,7 +112,7 @@ export function Campaign({ pid }: { pid: string }) {
 const KINDS = { task: 'Tasks', quest: 'Quests', challenge: 'Challenges' } as const
 
 /** The items of a campaign by kind: for a user, with their progress and buttons that complete tasks. */
-export const Items = ({ campaign, user }: { campaign: CampaignView; user?: UserView }) => (
+const Items = ({ campaign, user }: { campaign: CampaignView; user?: UserView }) => (
   <>
     {Object.entries(KINDS).map(([kind, title]) => {
       const lines = campaign.items
@@ -159,13 +154,8 @@ function ItemLine({ item, user }: { item: ItemView; user: UserView | undefined }
   )
 }
 
-interface CompleteButtonProps {
-  readonly task: ItemView
-  readonly user: UserView
-  readonly isDisabled: boolean
-}
-
-function CompleteButton({ task, user: { pid, account, platform }, isDisabled }: CompleteButtonProps) {
+function CompleteButton({ task, user, isDisabled }: { task: ItemView; user: UserView; isDisabled: boolean }) {
+  const { pid, account, platform } = user
   const complete = () => perform('completeTask', { pid, account, platform, aid: task.id })
   const done = ({ messages }: ActionResult<'completeTask'>) => {
     const delivery = deliveries.value.rows.find(({ id }) => messages.includes(id))
@@ -178,14 +168,8 @@ function CompleteButton({ task, user: { pid, account, platform }, isDisabled }: 
   )
 }
 
-interface UserProps {
-  readonly pid: string
-  readonly account: string
-  readonly platform: string
-}
-
 /** A user with their progress, and buttons that complete tasks. */
-export function User(props: UserProps) {
+export function User(props: Readonly<Record<'pid' | 'account' | 'platform', string>>) {
   const { value: user, error } = useAction('readUser', props, service.value)
   // The new state of the user has no button for a completed task, and the button may have had the focus.
   useEffect(keepFocus, [user])
@@ -255,10 +239,9 @@ function storyOf(user: UserView) {
     return { at: row.at, order: 0, to: linkToRequest(row), view: { ...requestView(row), who } }
   })
   // All deliveries of a message stand where the message was queued.
-  const messages = deliveries.value.rows.filter(isAbout).map((row) => ({
-    ...{ at: row.at, order: 1, to: linkToDelivery(row) },
-    view: { ...deliveryView(row), who: undefined },
-  }))
+  const messages = deliveries.value.rows.filter(isAbout).map((row) => {
+    return { at: row.at, order: 1, to: linkToDelivery(row), view: { ...deliveryView(row), who: undefined } }
+  })
   const progress = user.progress.map((each) => ({ at: each.at, order: 2, to: each.key, view: progressView(each) }))
   // In one millisecond: request, messages, progress.
   return [...calls, ...messages, ...progress].sort((one, other) => other.at - one.at || other.order - one.order)

@@ -4,10 +4,10 @@ import { useEffect, useState } from 'preact/hooks'
 import { Problem } from '../../problem.ts'
 import { notify, perform, run } from '../actions.ts'
 import { deliveries, refresh, service } from '../live.ts'
-import { ask, Button, CopyButton, Link } from '../parts/controls.tsx'
+import { ask, Button, Link } from '../parts/controls.tsx'
 import { Field, Form } from '../parts/form.tsx'
 import { Json } from '../parts/json.tsx'
-import { AbsentItem, Empty, Item, Panel } from '../parts/panel.tsx'
+import { AbsentItem, CopyHead, Empty, Item, Panel } from '../parts/panel.tsx'
 import { Badge, OneLine, safe } from '../parts/text.tsx'
 import { filterQuery, go, pathOf } from '../route.ts'
 import { Deliveries, linkTo } from './deliveries.tsx'
@@ -40,11 +40,9 @@ function WebhookLine({ webhook }: { webhook: WebhookRecord }) {
   const remove = () =>
     ask({
       title: 'Remove this webhook?',
-      consequences: [
-        'This removes the URL ',
-        safe(urls.join(', ')),
-        ' and the secret. Deliveries that wait for a retry are dropped.',
-      ],
+      consequences: (
+        <>This removes the URL {safe(urls.join(', '))} and the secret. Deliveries that wait for a retry are dropped.</>
+      ),
       yes: 'Remove it',
       no: 'Keep it',
       onConfirm: () => run(() => perform('removeWebhook', { hook_id }), 'The webhook was removed.'),
@@ -88,8 +86,10 @@ export function WebhookForm({ hookId }: { hookId: string | undefined }) {
       campaigns: wordsOf(campaigns),
     })
     await refresh()
-    const isSecretChanged = secret !== '' || unsigned !== undefined
-    notify(known ? `The webhook was changed.${isSecretChanged ? noteOnRetries(known) : ''}` : 'The webhook was added.')
+    // A message is signed when it is queued, not when it is sent.
+    const isWaiting = deliveries.value.rows.some((row) => row.hook_id === known?.hook_id && row.state === 'pending')
+    const note = isWaiting && (secret !== '' || unsigned !== undefined) ? ` ${NOTE_ON_RETRIES}` : ''
+    notify(known ? `The webhook was changed.${note}` : 'The webhook was added.')
     go(`/webhooks${filterQuery.value}`)
   }
   return (
@@ -122,15 +122,10 @@ export function WebhookForm({ hookId }: { hookId: string | undefined }) {
   )
 }
 
-const wordsOf = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean)
+const NOTE_ON_RETRIES =
+  'Retries that wait keep the signature of the old secret: redeliver a message to sign it with the new one.'
 
-/** A message is signed when it is queued, not when it is sent. */
-function noteOnRetries({ hook_id }: WebhookRecord): string {
-  const isWaiting = deliveries.value.rows.some((row) => row.hook_id === hook_id && row.state === 'pending')
-  return isWaiting
-    ? ' Retries that wait keep the signature of the old secret: redeliver a message to sign it with the new one.'
-    : ''
-}
+const wordsOf = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean)
 
 function secretHint(known: WebhookRecord | undefined): string {
   if (known?.signed) return 'Leave it empty to keep the current secret.'
@@ -143,47 +138,26 @@ function secretHint(known: WebhookRecord | undefined): string {
 export function TestWebhook({ hookId }: { hookId: string | undefined }) {
   const [sent, setSent] = useState<{ readonly url: string; readonly result: TestWebhookResult }>()
   const { campaigns, webhooks } = service.value
-  const targets = webhooks.flatMap(({ hook_id, urls }) => urls.map((url) => ({ hook_id, url })))
-  const [target, setTarget] = useState(0)
-  useEffect(() => {
-    setTarget(
-      Math.max(
-        0,
-        targets.findIndex(({ hook_id }) => hook_id === hookId),
-      ),
-    )
-    document.querySelector<HTMLElement>('.pane input')?.focus()
-  }, [hookId])
-  const test = async ({ account, pid }: Readonly<Record<'account' | 'pid', string>>) => {
+  // The first option is selected.
+  const sorted = [...webhooks].sort((one, other) => Number(other.hook_id === hookId) - Number(one.hook_id === hookId))
+  const targets = sorted.flatMap(({ hook_id, urls }) => urls.map((url) => ({ hook_id, url })))
+  const urls = targets.map(({ hook_id, url }, index) => [String(index), `${url} · ${hook_id}`] as const)
+  const pids = [['', 'the only one'], ...campaigns.map(({ pid, name }) => [pid, name] as const)] as const
+  useEffect(() => document.querySelector<HTMLElement>('.pane input')?.focus(), [hookId])
+  const test = async ({ account, target, pid }: Readonly<Record<'account' | 'target' | 'pid', string>>) => {
     setSent(undefined)
-    const { hook_id = '', url = '' } = targets[target] ?? {}
+    const { hook_id = '', url = '' } = targets[Number(target)] ?? {}
     setSent({ url, result: await perform('testWebhook', { account, ...(pid && { pid }), hook_id, url }) })
     await refresh()
   }
+  const obstacle = targets.length === 0 && 'needs a webhook'
+  const result = sent && <Result {...sent} />
   return (
     <Item title="Test webhook" back="/webhooks">
-      <Form
-        label="Test webhook"
-        submit="Test"
-        obstacle={targets.length === 0 && 'needs a webhook'}
-        onSubmit={test}
-        result={sent && <Result {...sent} />}
-      >
+      <Form label="Test webhook" submit="Test" obstacle={obstacle} onSubmit={test} result={result}>
         <Field name="account" label="User ID" placeholder="ada" />
-        <Field
-          name="target"
-          label="URL"
-          value={String(target)}
-          onChange={(value) => setTarget(Number(value))}
-          options={targets.map(({ hook_id, url }, index) => [String(index), `${url} · ${hook_id}`])}
-        />
-        {campaigns.length > 1 && (
-          <Field
-            name="pid"
-            label="In campaign"
-            options={[['', 'the only one'], ...campaigns.map(({ pid, name }) => [pid, name] as const)]}
-          />
-        )}
+        <Field key={hookId} name="target" label="URL" options={urls} />
+        {campaigns.length > 1 && <Field name="pid" label="In campaign" options={pids} />}
       </Form>
     </Item>
   )
@@ -203,10 +177,7 @@ function Result({ url, result: { Payload, Success, Status, Data } }: { url: stri
         <Output label="Status" isGood={Status >= 200 && Status < 300} text={Status} />
         <Output label="Data" text={Data === '' ? <span class="muted">(empty)</span> : safe(Data)} />
       </div>
-      <div class="flow minor-head">
-        <h3 class="minor">Payload</h3>
-        <CopyButton text={Payload} label="Copy the exact bytes" />
-      </div>
+      <CopyHead title="Payload" text={Payload} label="Copy the exact bytes" />
       <output aria-label="Payload">
         <Json value={message} />
       </output>
