@@ -154,7 +154,7 @@ const Skeleton = () => (
 
 const StaleBanner = () =>
   isConnected.value === false && (
-    <p class="callout banner bad" role="alert">
+    <p class="callout banner" role="alert">
       <strong>The service does not respond.</strong> This page shows its state of {clockTime(updatedAt.value)}. Is
       campaign-client dev still running?
     </p>

@@ -31,7 +31,7 @@ export function Navigation() {
         <img src={PATHS.icon} alt="" width={22} height={22} />
         <Link to="/" text="campaign-client dev" />
       </h1>
-      <span class={isConnected.value ? 'live on' : 'live'} role="status">
+      <span class={isConnected.value ? 'hint live on' : 'hint live'} role="status">
         {isConnected.value === undefined ? 'Connecting' : isConnected.value ? 'Live' : 'No response'}
       </span>
       <Button text="Menu" class="menu small" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)} />

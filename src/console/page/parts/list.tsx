@@ -97,7 +97,7 @@ export function FilteredList<Row extends { readonly key: string }>(props: Filter
             <Button
               key={value}
               text={[`${text} `, <span class="muted">{amount(number)}</span>]}
-              class="chip"
+              class="small chip"
               aria-pressed={value === (chosen?.[0] ?? '')}
               onClick={() => setParameter('show', value)}
             />
@@ -184,7 +184,6 @@ export const Help = () => (
         Close
       </button>
     </form>
-    <Facts class="facts code-names" facts={SEARCH} />
-    <Facts class="facts code-names" facts={KEYS} />
+    <Facts facts={[...SEARCH, ...KEYS]} />
   </dialog>
 )

@@ -97,7 +97,7 @@ const Note = (row: DeliveryRow) => (
   <>
     {row.fault && <Badge tone="busy">fault</Badge>}
     {attemptsOf(row) !== '' && <span class={row.failures > 0 ? 'needs' : 'muted'}>{attemptsOf(row)}</span>}
-    <OneLine class="muted path" text={receiverOf(row)} />
+    <OneLine class="muted mono" text={receiverOf(row)} />
   </>
 )
 
@@ -137,7 +137,7 @@ export function Delivery({ deliveryKey: key }: { deliveryKey: string }) {
         <StateBadge row={row} />
         <OneLine class="mono" text={url} />
       </div>
-      {cause && <p class="muted">Caused by {causeLink}</p>}
+      {cause && <p class="muted line">Caused by {causeLink}</p>}
       <Redeliver row={row} />
       <ol class="timeline" aria-label="Attempts">
         {delivery.attemptsMade.map((attempt, index, made) => (
@@ -184,7 +184,7 @@ function Redeliver({ row }: { row: DeliveryRow }) {
   }
   const start = () => run(redeliver, 'The message was sent again.')
   return (
-    <div class="flow">
+    <div class="flow line">
       <Button text="Redeliver" disabled={obstacle !== false} onClick={start} />
       <p class="hint grow">
         Sends the same bytes with the same ID again, signed with the current secret. A handler that ran must not run

@@ -48,7 +48,7 @@ function WebhookLine({ webhook }: { webhook: WebhookRecord }) {
       onConfirm: () => run(() => perform('removeWebhook', { hook_id }), 'The webhook was removed.'),
     })
   return (
-    <li class="flow line-item">
+    <li class="flow line-item webhook">
       <div class="grow">
         {urls.map((url) => (
           <OneLine key={url} class="mono" text={url} />
