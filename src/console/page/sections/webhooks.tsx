@@ -85,12 +85,12 @@ export function WebhookForm({ hookId }: { hookId: string | undefined }) {
       scope,
       campaigns: wordsOf(campaigns),
     })
-    await refresh()
     // A message is signed when it is queued, not when it is sent.
     const isWaiting = deliveries.value.rows.some((row) => row.hook_id === known?.hook_id && row.state === 'pending')
     const note = isWaiting && (secret !== '' || unsigned !== undefined) ? ` ${NOTE_ON_RETRIES}` : ''
     notify(known ? `The webhook was changed.${note}` : 'The webhook was added.')
     go(`/webhooks${filterQuery.value}`)
+    await refresh()
   }
   return (
     <Item title={known?.hook_id ?? 'Add a webhook'} back="/webhooks">
