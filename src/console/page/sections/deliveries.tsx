@@ -1,7 +1,7 @@
 import { computed } from '@preact/signals'
 import { isRecord } from '../../../shared/type-checks.ts'
+import { Problem } from '../../action-requests.ts'
 import { DELIVERY_FAULT_KINDS } from '../../fault-kinds.ts'
-import { Problem } from '../../problem.ts'
 import type { AttemptView, DeliveryRow } from '../../protocol.ts'
 import { messageOf, notify, perform, run, useAction } from '../actions.ts'
 import { deliveries, refresh, requests, service, serviceTime } from '../live.ts'

@@ -1,5 +1,5 @@
 import { useEffect, useMemo } from 'preact/hooks'
-import { comparableAddress } from '../../../shared/wallet-address.ts'
+import { comparableAddress } from '../../../shared/award.ts'
 import type {
   ActionResult,
   CampaignView,
