@@ -190,14 +190,3 @@ export const ACTION_REQUESTS = { ...CONTROL_REQUESTS, ...PAGE_REQUESTS }
 
 export type ActionName = keyof typeof ACTION_REQUESTS
 export type ActionRequest<Name extends ActionName> = z.infer<(typeof ACTION_REQUESTS)[Name]>
-
-/** The error of a console action. Its message is shown to the user. */
-export class Problem extends Error {
-  /** Name of the form field with the wrong value. */
-  readonly field: string | undefined
-
-  constructor(message: string, field?: string) {
-    super(message)
-    this.field = field
-  }
-}

@@ -1,8 +1,14 @@
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { Problem } from '../action-requests.ts'
-import { type ActionName, type ActionRequest, type ActionResponse, type ActionResult, PATHS } from '../protocol.ts'
+import {
+  type ActionName,
+  type ActionRequest,
+  type ActionResponse,
+  type ActionResult,
+  PATHS,
+  Problem,
+} from '../protocol.ts'
 import { refresh } from './live.ts'
 
 /** Asks the server to perform an action. @throws Problem with a message for the user */

@@ -1,6 +1,6 @@
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useEffect, useId, useRef, useState } from 'preact/hooks'
-import { Problem } from '../../action-requests.ts'
+import { Problem } from '../../protocol.ts'
 import { messageOf } from '../actions.ts'
 import { safe } from './text.tsx'
 

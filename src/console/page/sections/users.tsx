@@ -1,14 +1,6 @@
 import { useEffect, useMemo } from 'preact/hooks'
 import { comparableAddress } from '../../../shared/award.ts'
-import type {
-  ActionResult,
-  CampaignView,
-  ItemView,
-  ProgressView,
-  RequestRow,
-  UserRow,
-  UserView,
-} from '../../protocol.ts'
+import type { ActionResult, CampaignView, ItemView, RequestRow, UserRow, UserView } from '../../protocol.ts'
 import { keepFocus, perform, run, useAction } from '../actions.ts'
 import { deliveries, requests, service } from '../live.ts'
 import { Button, Link, UserLink } from '../parts/controls.tsx'
@@ -247,7 +239,7 @@ function storyOf(user: UserView) {
   return [...calls, ...messages, ...progress].sort((one, other) => other.at - one.at || other.order - one.order)
 }
 
-const progressView = ({ at, xp, completed }: ProgressView): RowView => ({
+const progressView = ({ at, xp, completed }: UserView['progress'][number]): RowView => ({
   at: <Time ms={at} />,
   state: <Badge tone="good">{`${xp < 0 ? '−' : '+'}${amount(Math.abs(xp))} XP`}</Badge>,
   name: completed.length > 0 ? `completed ${completed.join(', ')}` : 'XP changed',
