@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { WALLET_ADDRESS } from '../../../shared/award.ts'
 import { toVisible } from '../../../shared/text.ts'
+import type { RequestRow } from '../../protocol.ts'
 import { today } from '../live.ts'
 
 const MAX_SHOWN = 300
@@ -22,6 +23,9 @@ export const OneLine = ({ text, class: more = '' }: { text: string; class?: stri
 /** Shows the name of a user. A wallet address is shortened to its two ends. */
 export const nameOf = (user: string) =>
   WALLET_ADDRESS.test(user) ? <span title={user}>{`${user.slice(0, 4)}…${user.slice(-4)}`}</span> : safe(user)
+
+/** The name of a call. */
+export const titleOf = ({ operation, method, path }: RequestRow): string => operation ?? `${method} ${path}`
 
 /** What a call or a message is about: the task, quest or award, its XP, and a remark. */
 export const About = ({ item, xp, more }: { item?: string; xp?: number; more?: string | false | undefined }) => (

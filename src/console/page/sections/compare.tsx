@@ -4,9 +4,9 @@ import { useAction } from '../actions.ts'
 import { diffLines } from '../diff.ts'
 import { Link } from '../parts/controls.tsx'
 import { AbsentItem, Item } from '../parts/panel.tsx'
-import { count, safe, Time } from '../parts/text.tsx'
+import { count, safe, Time, titleOf } from '../parts/text.tsx'
 import { linkTo as linkToDelivery } from './deliveries.tsx'
-import { linkTo as linkToRequest, titleOf } from './requests.tsx'
+import { linkTo as linkToRequest } from './requests.tsx'
 
 const MAX_LINES = 2000
 

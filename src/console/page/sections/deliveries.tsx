@@ -10,9 +10,8 @@ import { Content, Json } from '../parts/json.tsx'
 import { type Chip, FilteredList } from '../parts/list.tsx'
 import { AbsentItem, Callout, CopyHead, Facts, Fold, Item, ItemTools } from '../parts/panel.tsx'
 import { type RowView, TitledRows } from '../parts/rows.tsx'
-import { About, amount, Badge, count, duration, OneLine, StatusBadge, safe, Time } from '../parts/text.tsx'
+import { About, amount, Badge, count, duration, OneLine, StatusBadge, safe, Time, titleOf } from '../parts/text.tsx'
 import { filterQuery, go, pathOf } from '../route.ts'
-import { titleOf } from './requests.tsx'
 
 const STATE_TONES = {
   sending: 'busy',

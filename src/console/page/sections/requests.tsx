@@ -8,7 +8,7 @@ import { Body, Code, Json } from '../parts/json.tsx'
 import { type Chip, FilteredList } from '../parts/list.tsx'
 import { AbsentItem, Callout, Facts, Fold, Item, ItemTools } from '../parts/panel.tsx'
 import { type RowView, TitledRows } from '../parts/rows.tsx'
-import { About, Badge, nameOf, OneLine, StatusBadge, safe, Time } from '../parts/text.tsx'
+import { About, Badge, nameOf, OneLine, StatusBadge, safe, Time, titleOf } from '../parts/text.tsx'
 import { pathOf } from '../route.ts'
 import { callPath } from './call-method.tsx'
 import { deliveryView, linkTo as linkToDelivery } from './deliveries.tsx'
@@ -103,7 +103,6 @@ export const requestView = (row: RequestRow, above?: RequestRow): RowView => ({
   isSame: above !== undefined && callOf(row) === callOf(above),
 })
 
-export const titleOf = ({ operation, method, path }: RequestRow): string => operation ?? `${method} ${path}`
 export const linkTo = ({ key }: RequestRow): string => pathOf('requests', key)
 const callOf = ({ key, firstKey }: RequestRow): string => firstKey ?? key
 const HEADINGS = { at: 'Time', state: 'Status', name: 'Operation', who: 'User', note: 'Note', end: 'Took' }
