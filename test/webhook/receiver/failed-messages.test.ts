@@ -13,10 +13,10 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { activity, deliveryOf, SECRET } from '../signed-message.ts'
 import { deferred, failedMessages, observedReceiver, recordingStore } from './observed-receiver.ts'
 
-function openDatabase(): DatabaseSync {
+function openDatabase(schema = sqliteSchema()): DatabaseSync {
   const database = new DatabaseSync(':memory:')
   onTestFinished(() => database.close())
-  database.exec(sqliteSchema())
+  database.exec(schema)
   return database
 }
 
@@ -548,6 +548,48 @@ describe('keepFailed', () => {
     ])
     expect(await statusOf(receiver, message)).toBe(200)
     expect(handled).toHaveLength(2)
+  })
+})
+
+describe('a table of an earlier version', () => {
+  const OLDER = `CREATE TABLE campaign_deliveries (
+      purpose TEXT NOT NULL CHECK (purpose IN ('delivery', 'run_once')), key TEXT NOT NULL,
+      state TEXT NOT NULL CHECK (state IN ('claimed', 'done')), token TEXT, expires_at INTEGER NOT NULL,
+      PRIMARY KEY (purpose, key)
+    ) STRICT, WITHOUT ROWID`
+
+  test('goes on working without keepFailed', async () => {
+    const database = openDatabase(OLDER)
+    const store = sqliteStore(database)
+    let fails = true
+    const { receiver } = observedReceiver({
+      store,
+      async handle(_event, { key }) {
+        await store.runOnce(key, () => undefined)
+        if (fails) bug()
+      },
+    })
+    const message = activity()
+    expect(await statusOf(receiver, message)).toBe(500)
+    fails = false
+    expect(await statusOf(receiver, message)).toBe(200)
+    expect(await statusOf(receiver, message)).toBe(200)
+    database.exec('UPDATE campaign_deliveries SET expires_at = 0')
+    expect(await store.prune()).toBe(2)
+  })
+
+  test('with keepFailed causes 503 and an error with the statement to run, which mends it', async () => {
+    const { receiver, database, errors, handled } = keepingReceiver({}, openDatabase(OLDER))
+    expect(await statusOf(receiver, activity())).toBe(503)
+    expect(errors).toMatchObject([{ error: expect.any(ConfigurationError), context: { stage: 'claim' } }])
+    const [, statement = ''] = /Run: (.*;)/.exec(String(errors[0]?.error)) ?? []
+    await expect(failedMessages(receiver)).rejects.toThrow(ConfigurationError)
+    database.exec(statement)
+    expect(await statusOf(receiver, activity())).toBe(200)
+    expect(handled).toHaveLength(1)
+    expect(database.prepare('PRAGMA table_info(campaign_deliveries)').all()).toEqual(
+      openDatabase().prepare('PRAGMA table_info(campaign_deliveries)').all(),
+    )
   })
 })
 
