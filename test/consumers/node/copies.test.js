@@ -18,11 +18,11 @@ const ROWS = [1, 2].map((n) => {
   return { address, pid: 'demo', id: esmBulk.rewardId({ pid: 'demo', address, reason: 'launch party' }), xp: 10 }
 })
 
-function setUp(context, { CampaignClient }) {
+function setUp(context, { CampaignClient }, more) {
   const folder = mkdtempSync(join(tmpdir(), 'copies-'))
   context.after(() => rmSync(folder, { recursive: true }))
   const service = createCampaignService()
-  const options = { baseUrl: 'https://campaign.example/api/v1', accessToken: 'token', fetch: service.fetch }
+  const options = { baseUrl: 'https://campaign.example/api/v1', accessToken: 'token', fetch: service.fetch, ...more }
   return { client: new CampaignClient(options), service, path: join(folder, 'awards.ledger') }
 }
 
@@ -40,14 +40,23 @@ for (const [one, other] of [
 describe('the ES module /bulk', () => {
   const { awardOne, fileLedger, rewardWallets } = esmBulk
 
-  test('awards a list with a CommonJS client, waits for its limit, and keeps its account', async (context) => {
-    const { client, service, path } = setUp(context, commonJs)
-    service.fail({ on: 'rewardWallet', kind: 'status', status: 429, headers: { 'retry-after': '0' } })
+  test('awards a list with a CommonJS client, which leaves the pause after a 429 to the run', async (context) => {
+    const retries = []
+    const hooks = { onRetry: (event) => retries.push(event) }
+    const { client, service, path } = setUp(context, commonJs, { hooks })
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 429, headers: { 'retry-after': '1' } })
     const report = await rewardWallets(client, ROWS, { ledger: fileLedger(path) })
     assert.deepEqual([report.complete, report.counts.awarded], [true, 2])
-    const elsewhere = client.with({ accessToken: `${btoa('{}')}.${btoa('{"iss":"other","sub":"other"}')}.s` })
-    await assert.rejects(rewardWallets(elsewhere, ROWS, { ledger: fileLedger(path) }), esm.ConfigurationError)
-    assert.equal(service.state.awards.length, 2)
+    assert.deepEqual(retries, [])
+  })
+
+  test('stops if a CommonJS client gets the token of another account', async (context) => {
+    const tokens = ['one', 'other'].map((sub) => `${btoa('{}')}.${btoa(JSON.stringify({ sub }))}.signature`)
+    const { client, service, path } = setUp(context, commonJs, { accessToken: () => tokens.shift() })
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 401 })
+    const run = rewardWallets(client, ROWS, { ledger: fileLedger(path), concurrency: 1 })
+    await assert.rejects(run, { code: 'award_run_stopped' })
+    assert.deepEqual(service.state.awards, [])
   })
 
   test('awards once with a CommonJS client and a CommonJS ledger', async (context) => {
