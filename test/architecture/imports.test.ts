@@ -114,6 +114,13 @@ test('campaign-client/webhook loads no zod', () => {
   expect(packages.filter((name) => name.startsWith('zod'))).toEqual([])
 })
 
+test('the page of the console loads neither zod nor the local service', () => {
+  const { files, packages } = reachedFrom('console/page/main.tsx')
+  expect(packages).toContain('preact')
+  expect(packages.filter((name) => name.startsWith('zod'))).toEqual([])
+  expect([...files].filter((file) => file.startsWith('testing/'))).toEqual([])
+})
+
 test.each(['run.ts', 'award/flags.ts', 'check/flags.ts', 'ledger-flags.ts', 'types.ts'])(
   'the help of the command loads neither the client nor zod: cli/%s',
   (file) => {
