@@ -264,6 +264,28 @@ describe('failures that end a run', () => {
     expect(again.report).toMatchObject({ counts: counts({ alreadyAwarded: 1, rejected: 20 }), fromLedger: 1 })
   })
 
+  test('of several failures at once, the first one is the cause', async () => {
+    const failures = [new Error('first'), new Error('second')]
+    const slow = holdCalls({ rewardWallet: async () => Promise.reject(failures.shift()) })
+    const { waiting } = slow
+    const run = rewardWallets(slow, awards(2), { ledger: fileLedger(newPath()), concurrency: 2 })
+    await expect.poll(() => waiting).toHaveLength(2)
+    for (const resume of waiting) resume()
+    expect((await stopErrorOf(run)).cause).toMatchObject({ message: 'first' })
+    expect(failures).toEqual([])
+  })
+
+  test('refusals of retried awards do not end a run if the ledger has a success', async () => {
+    const { client, service } = setup()
+    const ledger = fileLedger(newPath())
+    await rewardWallets(client, awards(1), { ledger })
+    service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 0 })
+    service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 80 })
+    const rows = awards(41)
+    await rewardWallets(client, [award(1_000), ...rows], { ledger, concurrency: 1 })
+    expect((await rewardWallets(client, rows, { ledger, retryRejected: true })).counts.rejected).toBe(40)
+  })
+
   test('100 consecutive awards with an unknown outcome', async () => {
     const { client, service } = setup()
     service.fail({ on: 'rewardWallet', kind: 'status', status: 503, times: Infinity })
