@@ -386,22 +386,6 @@ describe('after a 429', () => {
     expect(order).toEqual([0, 1])
   })
 
-  test('without Retry-After, the pauses grow until one is long enough', async () => {
-    const random = vi.spyOn(Math, 'random').mockReturnValue(1)
-    const queue = new RateLimiter()
-    const pauses: number[] = []
-    for (let turn = 0; turn < 4; turn++) {
-      const attempt = admit(queue, 'token', turn)
-      await vi.advanceTimersByTimeAsync(pauses.at(-1) ?? 0)
-      const admission = await attempt
-      queue.record429(admission, undefined, backoff)
-      queue.release(admission)
-      pauses.push(queue.pauseLeft('token'))
-    }
-    expect(pauses).toEqual([300, 600, 1_200, 2_400])
-    random.mockRestore()
-  })
-
   test('without Retry-After, a pause does not grow after a pause that was long enough', () => {
     const limiter = new TokenLimit()
     const steps: number[] = []

@@ -1,4 +1,4 @@
-import { CampaignClient, type CommonClientOptions, RateLimitError, ServiceError, TimeoutError } from 'campaign-client'
+import { CampaignClient, type CommonClientOptions, RateLimitError, ServiceError } from 'campaign-client'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { parseRetryAfter } from '../../src/call/retry.ts'
@@ -193,20 +193,6 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
           }
         }),
       )
-    })
-  })
-
-  describe('a wait that is longer than the total timeout', () => {
-    test.each([
-      ['429', refusal(429, { 'retry-after': '10' }), RateLimitError, 'not_applied'],
-      ['503', refusal(503, { 'retry-after': '10' }), ServiceError, 'unknown'],
-    ] as const)('fails the call immediately with a TimeoutError caused by the %s', async (_, step, cause, outcome) => {
-      const { via, sent } = script(step)
-      const error = await immediateRejection(award.run(clientOf(via, { totalTimeoutMs: 10_000 })))
-      expect(error).toBeInstanceOf(TimeoutError)
-      expect(error).toMatchObject({ scope: 'total', timeoutMs: 10_000, operation: 'rewardWallet', outcome })
-      expect((error as TimeoutError).cause).toBeInstanceOf(cause)
-      expect(sent).toHaveLength(1)
     })
   })
 })

@@ -29,18 +29,6 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       await first
     })
 
-    test('requestsPerSecond spaces requests evenly', async () => {
-      fakeTime()
-      const { via, sent } = script(done)
-      const client = clientOf(via, { limits: { requestsPerSecond: 4 } })
-      const calls = Promise.all(Array.from({ length: 9 }, () => client.rewardWallet(award)))
-      await vi.advanceTimersByTimeAsync(1_000)
-      expect(sent).toHaveLength(5)
-      await vi.advanceTimersByTimeAsync(1_000)
-      expect(sent).toHaveLength(9)
-      await calls
-    })
-
     test.each([
       [{ maxConcurrency: 0 }, 'limits.maxConcurrency must be a whole number, 1 or more, got 0'],
       [{ requestsPerSecond: 0 }, 'limits.requestsPerSecond must be a number of requests above 0'],
