@@ -14,23 +14,31 @@ function shapeOf(value: unknown): unknown {
   )
 }
 
-describe.each(operations)('the service responds to $name', ({ method, path, sent, writes, response: documented }) => {
-  const url = `${BASE_URL}${path === 'not shown' ? '/webhook' : path}${writes ? '' : sent}`
-  const request: RequestInit = {
-    method,
-    headers: { authorization: 'Bearer any', ...(writes && { 'content-type': 'application/json' }) },
-    ...(writes && { body: sent }),
-  }
+describe.each(operations)(
+  'the service responds to $name',
+  ({ name, method, path, sent, writes, response: documented }) => {
+    const url = `${BASE_URL}${path === 'not shown' ? '/webhook' : path}${writes ? '' : sent}`
+    const request: RequestInit = {
+      method,
+      headers: { authorization: 'Bearer any', ...(writes && { 'content-type': 'application/json' }) },
+      ...(writes && { body: sent }),
+    }
 
-  test('according to the contract', async () => {
-    const response = await createCampaignService().fetch(url, request)
-    expect(response.status).toBe(200)
-    expect(shapeOf(await response.json())).toEqual(shapeOf(documented))
-  })
+    test('according to the contract', async () => {
+      const response = await createCampaignService().fetch(url, request)
+      expect(response.status).toBe(200)
+      expect(shapeOf(await response.json())).toEqual(shapeOf(documented))
+    })
 
-  test('with 401 without a token', async () => {
-    const response = await createCampaignService().fetch(url, { ...request, headers: {} })
-    expect(response.status).toBe(401)
-    expect(await response.json()).toEqual({ success: true, error: { code: 401, message: 'unauthorized' } })
-  })
-})
+    test('with 401 without a token, and with 403 to a token of another organization', async () => {
+      const service = createCampaignService({ tokens: { any: { organization: 'other' } } })
+      const before = service.state
+      const statuses = [{ ...request, headers: {} }, request].map(
+        async (init) => (await service.fetch(url, init)).status,
+      )
+      // The request for a webhook names no campaign.
+      expect(await Promise.all(statuses)).toEqual([401, name === 'registerWebhook' ? 200 : 403])
+      expect(service.state).toEqual(before)
+    })
+  },
+)

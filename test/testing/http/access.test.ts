@@ -67,33 +67,6 @@ describe('tokens', () => {
     expect(service.requests).toMatchObject([{ reason }])
   })
 
-  const wallet = `0x${'1'.repeat(40)}`
-  const ada = { account: 'ada', platform: 'discord', pid: 'demo' }
-  test.each<[string, string, Record<string, unknown>]>([
-    ['GET', '/user/progress', ada],
-    ['POST', '/wallet/reward', { address: wallet, pid: 'demo', id: 'r', xp: 1 }],
-    ['POST', '/user/referrer', { referrer: 'ada', referral: 'linus', platform: 'discord', pid: 'demo' }],
-    ['POST', '/user', ada],
-    ['POST', '/user/ref_id', { ...ada, account: 'linus', ref_id: 'ref-ada' }],
-    ['POST', '/action/value', { ...ada, cid: 'welcome', aid: 'feedback', value: 1 }],
-    ['GET', '/campaign/info', { pid: 'demo' }],
-    ['GET', '/campaign/points', { pid: 'demo' }],
-    ['GET', '/user/profiles', ada],
-    ['GET', '/code', { code: 'WELCOME-2026', pid: 'demo' }],
-  ])('must belong to the organization of the campaign: %s %s', async (method, path, args) => {
-    const tokens = { ours: { organization: 'demo' }, theirs: { organization: 'other' } }
-    const service = createCampaignService({ tokens })
-    const before = service.state
-    const call = (token: string) => {
-      const { get, post } = caller(service.fetch, { token })
-      return method === 'GET' ? get(path, args as Record<string, string>) : post(path, args)
-    }
-    expect(await call('theirs')).toMatchObject(refused(403))
-    expect(await call('unknown')).toMatchObject(refused(401))
-    expect(service.state).toEqual(before)
-    expect(await call('ours')).toMatchObject({ status: 200, body: { success: true } })
-  })
-
   test('do not change if the options object changes', async () => {
     const campaigns = ['demo']
     const ours = { campaigns, expired: false }

@@ -136,14 +136,11 @@ describe('listen', () => {
     await server.close()
   })
 
-  test('responds with 404 to a path with two slashes, and 400 to a body above the limit', async () => {
+  test('responds with 404 to a path with two slashes', async () => {
     const service = createCampaignService()
     const server = await service.listen()
     const { raw } = caller(globalThis.fetch, { baseUrl: `http://127.0.0.1:${server.port}` })
     expect((await raw('//other.example/api/v1/campaign/info?pid=demo')).status).toBe(404)
-    const headers = { authorization: 'Bearer t', 'content-type': 'application/json' }
-    const body = JSON.stringify('x'.repeat(2_000_000))
-    expect((await raw('/api/v1/wallet/reward', { method: 'POST', headers, body })).status).toBe(400)
     await server.close()
   })
 })
