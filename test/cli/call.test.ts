@@ -282,6 +282,10 @@ describe('the environment', () => {
     [{ CAMPAIGN_BASE_URL: 'http://example.com/api/v1', CAMPAIGN_ACCESS_TOKEN: 'any' }, 'CAMPAIGN_BASE_URL must'],
     [{ CAMPAIGN_BASE_URL: 'http://127.0.0.1:1/', CAMPAIGN_ACCESS_TOKEN: 'hun ter2' }, 'CAMPAIGN_ACCESS_TOKEN must'],
     [
+      { CAMPAIGN_BASE_URL: 'http://me:hunter2@127.0.0.1/api/v1', CAMPAIGN_ACCESS_TOKEN: 'any' },
+      'must not contain credentials',
+    ],
+    [
       { CAMPAIGN_BASE_URL: 'http://127.0.0.1:1/?key=hunter2', CAMPAIGN_ACCESS_TOKEN: 'any' },
       'must not contain a query',
     ],

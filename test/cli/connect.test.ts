@@ -21,10 +21,16 @@ describe('an expired token', () => {
     const { env, service } = await listeningService()
     const cwd = scratchFolder()
     writeFileSync(join(cwd, 'list.csv'), listOf(1))
-    const expired = { ...env, CAMPAIGN_ACCESS_TOKEN: tokenUntil(1_700_000_000) }
-    const { code, stderr } = await run(args, { env: expired, cwd })
-    expect(code).toBe(3)
-    expect(stderr).toContain('the token expired at 2023-11-14T22:13:20.000Z: nothing was sent')
+    const token = tokenUntil(1_700_000_000)
+    writeFileSync(join(cwd, 'token'), token)
+    for (const expired of [
+      { CAMPAIGN_ACCESS_TOKEN: token },
+      { CAMPAIGN_ACCESS_TOKEN: '', CAMPAIGN_ACCESS_TOKEN_FILE: 'token' },
+    ]) {
+      const { code, stderr } = await run(args, { env: { ...env, ...expired }, cwd })
+      expect(code).toBe(3)
+      expect(stderr).toContain('the token expired at 2023-11-14T22:13:20.000Z: nothing was sent')
+    }
     expect(service.requests).toEqual([])
   })
 

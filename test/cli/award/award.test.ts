@@ -1,21 +1,9 @@
-import { execFileSync } from 'node:child_process'
-import {
-  copyFileSync,
-  existsSync,
-  linkSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { CampaignClient } from 'campaign-client'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { jsonOf, scratchFolder } from '../command.ts'
+import { jsonOf } from '../command.ts'
 import { listOf, type Setting, setUp, wallet } from './set-up.ts'
 
 const DEMO = ['--pid', 'demo']
@@ -124,9 +112,6 @@ describe('read-only', () => {
   test.each([
     [['--read-only'], {}],
     [[], { CAMPAIGN_READ_ONLY: '1' }],
-    [[], { CAMPAIGN_READ_ONLY: 'true' }],
-    [[], { CAMPAIGN_READ_ONLY: 'yes' }],
-    [[], { CAMPAIGN_READ_ONLY: '' }],
   ])('%j with %j sends nothing', async (flags, env) => {
     const { file, award, service, folder } = await setUp()
     file('party.csv', listOf(1))
@@ -136,14 +121,11 @@ describe('read-only', () => {
     expect(readdirSync(folder)).toEqual(['party.csv'])
   })
 
-  test('allows a dry run; CAMPAIGN_READ_ONLY=0 or false allows sending', async () => {
+  test('allows a dry run', async () => {
     const { file, award } = await setUp()
     file('party.csv', listOf(1))
     const dry = await award(['party.csv', ...DEMO, '--dry-run'], { env: { CAMPAIGN_READ_ONLY: '1' } })
     expect(dry).toMatchObject({ code: 0, stderr: 'dry run: nothing was sent\n' })
-    for (const CAMPAIGN_READ_ONLY of ['0', 'false']) {
-      expect(await award(['party.csv', ...SEND], { env: { CAMPAIGN_READ_ONLY } })).toMatchObject({ code: 0 })
-    }
   })
 })
 
@@ -160,10 +142,6 @@ test('CAMPAIGN_ALLOWED_CAMPAIGNS refuses another campaign, in a flag or in a row
   const byRow = await award(['list.csv', '--yes'], { env })
   expect(byRow.code).toBe(2)
   expect(byRow.stderr).toContain('line 3, column pid: "live" is not in CAMPAIGN_ALLOWED_CAMPAIGNS')
-  for (const CAMPAIGN_ALLOWED_CAMPAIGNS of ['', ',', 'demo,']) {
-    const empty = await award(['party.csv', ...SEND], { env: { CAMPAIGN_ALLOWED_CAMPAIGNS } })
-    expect(empty).toMatchObject({ code: 2, stderr: expect.stringContaining('must be a list of campaign IDs') })
-  }
   expect(service.requests).toEqual([])
   expect(await award(['party.csv', ...SEND], { env })).toMatchObject({ code: 0 })
 })
@@ -238,11 +216,7 @@ describe('limits', () => {
     ['--concurrency', '0'],
     ['--patience', '10'],
     ['--patience', '1.5m'],
-    ['--patience', '-1s'],
-    ['--patience', '10 m'],
-    ['--patience', '25h'],
     ['--patience', '86401s'],
-    ['--patience', ''],
     ['--pid', ''],
   ])('refuses %s %s', async (flag, value) => {
     const { file, award } = await setUp()
@@ -261,6 +235,8 @@ describe('a list that was edited', () => {
     const dry = await award(['party.csv', ...DEMO, '--dry-run', '--json'])
     expect(jsonOf(dry)).toMatchObject({ plan: { toSend: { awards: 3 }, awardedBefore: { wallets: 3 } } })
     const refused = await award(['party.csv', ...SEND])
+    expect(await award(['party.csv', ...DEMO, '--dry-run'])).toEqual(refused)
+    expect(await award(['party.csv', ...DEMO, '--dry-run', '--again'])).toMatchObject({ code: 0 })
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('add --again') })
     expect(refused.stderr).toContain(`${wallet(1)}  1 XP`)
     expect(made()).toHaveLength(3)
@@ -335,14 +311,7 @@ describe('reports', () => {
       problems: [{ line: 2, verdict: 'rejected' }],
     })
     expect(read('r.txt')).toMatch(/2 rows awarded {2}5 XP[\s\S]*1 row rejected by the service[\s\S]*line 2: /)
-    const rows = read('r.csv').trimEnd().split('\r\n').slice(1)
-    const cells = rows.map((row) =>
-      row
-        .split(',')
-        .filter((_, at) => [0, 3, 6, 7].includes(at))
-        .join(' '),
-    )
-    expect(cells).toEqual([`${wallet(1)} 2 1 rejected`, `${wallet(2)} 3 2 awarded`, `${wallet(3)} 4 3 awarded`])
+    expect(read('r.csv').match(/,(awarded|rejected),/g)).toHaveLength(3)
     for (const name of readdirSync(folder)) expect(read(name)).not.toContain('hunter2')
     expect(ended.stdout + ended.stderr).not.toContain('hunter2')
   })
@@ -350,7 +319,7 @@ describe('reports', () => {
   test('are written for a list with mistakes, with all of its mistakes', async () => {
     const { file, award, folder } = await setUp()
     file('party.csv', listOf(30))
-    const reports = ['--report', 'r.json', '--report', 'r.txt', '--report', 'r.csv']
+    const reports = ['--report', 'r.json', '--report', 'r.txt']
     const ended = await award(['party.csv', ...SEND, '--max-xp', '5', ...reports, '--json'])
     expect(ended.code).toBe(2)
     const read = (name: string) => readFileSync(join(folder, name), 'utf8')
@@ -361,14 +330,10 @@ describe('reports', () => {
     expect(read('r.txt')).toMatch(
       /^more XP than --max-xp: 25 mistakes\n {2}line 7, column xp: [\s\S]*25 mistakes: nothing was sent\n$/,
     )
-    const lines = read('r.csv').trimEnd().split('\r\n')
-    expect(lines).toHaveLength(31)
-    expect(lines[6]).toBe(`${wallet(6)},6,launch party,7,,,,invalid,column xp: 6 is more than --max-xp 5,`)
   })
 
   test.each([
     ['adress,xp,reason\n', 'the first line lacks the column address; it names "adress", "xp", "reason"'],
-    ['address,xp,reason\n', '"party.csv" has no rows'],
     ['', '"party.csv" is empty'],
     ['address,xp\r', '"party.csv": line 1 contains a carriage return without a line feed'],
   ])('are written for the file %j, which is not a list', async (content, message) => {
@@ -400,12 +365,13 @@ describe('reports', () => {
     const { file, start, folder, service, made } = await setUp()
     file('party.csv', listOf(3))
     service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 100, times: 3 })
-    const running = start(['party.csv', ...SEND, '--concurrency', '1', '--report', 'r.json'])
+    const running = start(['party.csv', ...SEND, '--concurrency', '1', '--report', 'r.json', '--json'])
     while (made().length === 0) await wait(5)
     // A directory at the path of the report: the temporary file cannot be renamed.
     mkdirSync(join(folder, 'r.json', 'full'), { recursive: true })
     const ended = await running.ended
-    expect(ended).toMatchObject({ code: 1, stdout: expect.stringContaining('3 rows awarded') })
+    expect(ended.code).toBe(1)
+    expect(jsonOf(ended)).toMatchObject({ complete: true, exitCode: 1, counts: { awarded: 3 } })
     expect(ended.stderr).toContain('--report "r.json" cannot be written')
     expect(readdirSync(folder).sort()).toEqual(['party.csv', 'party.csv.ledger', 'r.json'])
   })
@@ -442,37 +408,13 @@ describe('reports', () => {
   )
 })
 
-test.each([
-  [{ CAMPAIGN_BASE_URL: 'service.example' }, 'CAMPAIGN_BASE_URL must be an absolute URL'],
-  [{ CAMPAIGN_BASE_URL: 'http://service.example/api/v1' }, 'CAMPAIGN_BASE_URL must be https'],
-  [{ CAMPAIGN_BASE_URL: 'http://me:hunter2@127.0.0.1/api/v1' }, 'must not contain credentials'],
-  [{ CAMPAIGN_ACCESS_TOKEN: 'hunter2 hunter2' }, 'CAMPAIGN_ACCESS_TOKEN must be'],
-  [{ CAMPAIGN_ACCESS_TOKEN: '' }, 'CAMPAIGN_ACCESS_TOKEN is not set'],
-  [{ CAMPAIGN_ACCESS_TOKEN: '', CAMPAIGN_ACCESS_TOKEN_FILE: 'none' }, 'there is no such file'],
-])('refuses the environment %o before it shows the plan', async (env, sentence) => {
-  const { file, award } = await setUp()
-  file('party.csv', listOf(1))
-  const { code, stdout, stderr } = await award(['party.csv', ...DEMO], { env })
-  expect({ code, stdout, first: stderr.split('\n')[0] }).toEqual({
-    code: 2,
-    stdout: '',
-    first: expect.stringContaining(sentence),
-  })
-  expect(stderr).not.toContain('hunter2')
-})
-
 describe('while the command runs', () => {
-  const startSlowRun = async (content: string, ...args: string[]) => {
-    const setting = await setUp()
-    setting.file('party.csv', content)
-    const slowness = setting.service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 50, times: 60 })
-    const running = setting.start(['party.csv', ...SEND, '--concurrency', '1', ...args])
-    while (setting.made().length === 0) await wait(5)
-    return { ...setting, running, slowness }
-  }
-
   test('a change of the list file has no effect', async () => {
-    const { running, slowness, file, made } = await startSlowRun(listOf(40))
+    const { file, start, service, made } = await setUp()
+    file('party.csv', listOf(40))
+    const slowness = service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 50, times: 60 })
+    const running = start(['party.csv', ...SEND, '--concurrency', '1'])
+    while (made().length === 0) await wait(5)
     file('party.csv', `${listOf(40)}${wallet(99)},1000000,party\n`)
     slowness.cancel()
     expect((await running.ended).code).toBe(0)
@@ -494,57 +436,6 @@ describe('while the command runs', () => {
     expect(ended.stderr).toContain('next: correct the file of CAMPAIGN_ACCESS_TOKEN_FILE, then run: ')
     expect(made()).toHaveLength(5)
   })
-
-  test('a token of another account in the token file stops the run, and nothing is sent with it', async () => {
-    const { file, award, service, made } = await setUp()
-    const tokenOf = (sub: string) => `e30.${Buffer.from(JSON.stringify({ sub })).toString('base64url')}.c2lnbmF0dXJl`
-    file('party.csv', listOf(20))
-    const token = file('token', tokenOf('alice'))
-    let hasChanged = false
-    service.subscribe(() => {
-      if (hasChanged || made().length < 5) return
-      hasChanged = true
-      file('token', tokenOf('bob'))
-      service.fail({ on: 'rewardWallet', kind: 'status', status: 401, times: 1 })
-    })
-    const env = { CAMPAIGN_ACCESS_TOKEN: '', CAMPAIGN_ACCESS_TOKEN_FILE: token }
-    const { code, stdout } = await award(['party.csv', ...SEND, '--concurrency', '1'], { env })
-    expect({ code, stdout }).toEqual({
-      code: 1,
-      stdout: expect.stringContaining(`the access token changed its account: 'sub' was "alice" and is now "bob"`),
-    })
-    expect(made()).toHaveLength(5)
-  })
-
-  test('the run stops with the reason, not with a bug report, when another file replaces its ledger', async () => {
-    const { running, slowness, folder, award, made } = await startSlowRun(listOf(40), '--json')
-    const ledger = join(folder, 'party.csv.ledger')
-    copyFileSync(ledger, `${ledger}.copy`)
-    renameSync(`${ledger}.copy`, ledger)
-    slowness.cancel()
-    const ended = await running.ended
-    const message = expect.stringContaining('another program has replaced it during the run')
-    expect(jsonOf(ended)).toMatchObject({ error: { code: 'configuration', message } })
-    expect(ended.stderr).not.toContain('please report it')
-    rmSync(ledger)
-    // The lost ledger had the first awards.
-    expect(await award(['party.csv', ...SEND])).toMatchObject({
-      code: 1,
-      stdout: expect.stringContaining('used before, and no attempt of this ledger explains it'),
-    })
-    expect(made()).toHaveLength(40)
-  })
-
-  test('a report file that can no longer be written causes an error message and exit code 1', async () => {
-    const folder = scratchFolder()
-    const { running, slowness, made } = await startSlowRun(listOf(20), '--json', '--report', join(folder, 'r.json'))
-    rmSync(folder, { recursive: true })
-    slowness.cancel()
-    const ended = await running.ended
-    expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining('r.json" cannot be written') })
-    expect(jsonOf(ended)).toMatchObject({ complete: true, exitCode: 1 })
-    expect(made()).toHaveLength(20)
-  })
 })
 
 describe('the summary of a run', () => {
@@ -556,13 +447,22 @@ describe('the summary of a run', () => {
     file('party.csv', listOf(6))
     service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 1 })
     service.fail({ on: 'rewardWallet', kind: 'applied_then_reset', times: 1 })
-    return { ...setting, args: ['party.csv', ...SEND, '--ledger', 'my.ledger', '--concurrency', '1'] }
+    const reports = ['--ledger', 'my.ledger', '--report', 'r.json']
+    const given = () => JSON.parse(readFileSync(join(setting.folder, 'r.json'), 'utf8')).given
+    return { ...setting, given, args: ['party.csv', ...SEND, ...reports, '--concurrency', '1'] }
   }
 
   test('lists new, earlier and failed awards with reasons, and the next step', async () => {
-    const { award, args } = await mixed()
+    const { award, args, given } = await mixed()
     const { code, stdout, stderr } = await award(args)
     expect(code).toBe(1)
+    expect(given()).toEqual({
+      awards: 5,
+      xp: 18,
+      byThisRun: { awards: 2, xp: 11 },
+      byEarlierRuns: { awards: 2, xp: 3 },
+      afterLostResponse: { awards: 1, xp: 4 },
+    })
     expect(stdout.split('\n')).toEqual([
       expect.stringMatching(/^2 rows awarded {2}11 XP, \d+ s$/),
       '1 award confirmed after a lost response  4 XP',
@@ -580,13 +480,14 @@ describe('the summary of a run', () => {
   })
 
   test('has the same exit code in a later run with the same ledger', async () => {
-    const { award, args } = await mixed()
+    const { award, args, given } = await mixed()
     await award(args)
     const { code, stdout, stderr } = await award(args)
     expect(code).toBe(1)
     expect(stdout).toMatch(
       /^0 rows awarded {2}\d+ s\n5 awards made by earlier runs {2}18 XP\n5 awards of the list made in all {2}18 XP\n1 row rejected/,
     )
+    expect(given()).toMatchObject({ byThisRun: { awards: 0, xp: 0 }, byEarlierRuns: { awards: 5, xp: 18 } })
     expect(stderr).toContain('5 awards made before, 18 XP')
     expect(stderr).toContain(
       '1 award rejected before, 3 XP\n              --retry-rejected sends rejected awards again\n',
@@ -654,33 +555,6 @@ describe('when the service fails or refuses,', () => {
     expect(message).not.toMatch(/rewardWallets stopped|run it again|docs\//)
   })
 
-  test('the command to continue can be pasted into a shell', async () => {
-    const { file, folder, award, env, made, service } = await setUp()
-    service.fail({ on: 'rewardWallet', kind: 'status', status: 401, times: 9 })
-    file("Ada's list $1.csv", listOf(2))
-    const args = ["Ada's list $1.csv", ...SEND, '--run', 'first & last']
-    const { stderr } = await award(args)
-    const [, line = ''] = /run: npx campaign-client award (.+)$/m.exec(stderr) ?? []
-    const words = execFileSync('sh', ['-c', `printf '%s\\n' ${line}`], { cwd: folder, env, encoding: 'utf8' })
-    expect(words.trimEnd().split('\n')).toEqual(args)
-    expect(made()).toEqual([])
-  })
-
-  test('a token file is read again after a 401, and the run continues', async () => {
-    const { file, award, made, service } = await setUp({ tokens: ['fresh', 'stale'] })
-    file('party.csv', listOf(30))
-    const token = file('token', 'stale')
-    let answered = 0
-    service.subscribe((event) => {
-      if (event.kind !== 'request_answered' || ++answered !== 30) return
-      writeFileSync(token, 'fresh')
-      service.fail({ on: 'rewardWallet', kind: 'status', status: 401, times: 1 })
-    })
-    const env = { CAMPAIGN_ACCESS_TOKEN: '', CAMPAIGN_ACCESS_TOKEN_FILE: token }
-    expect(await award(['party.csv', ...SEND], { env })).toMatchObject({ code: 0 })
-    expect(made()).toHaveLength(30)
-  })
-
   test.each([
     ['0s', /no response for \d+ s, retry(?:ing| in \d+ s), stops in [012] s/],
     ['2h', /no response for \d+ s, retry(?:ing| in \d+ s), stops in (?:2 h 0 min|1 h 59 min)/],
@@ -697,8 +571,10 @@ describe('when the service fails or refuses,', () => {
     const env = { CAMPAIGN_BASE_URL: server.url }
     const running = start(['party.csv', ...SEND, '--concurrency', '1', '--patience', patience], { env })
     await running.until('stderr', words)
-    if (patience === '0s') expect(await running.ended).toMatchObject({ code: 5 })
-    else {
+    if (patience === '0s') {
+      const words = 'row with an unknown outcome: the award may have been made'
+      expect(await running.ended).toMatchObject({ code: 5, stdout: expect.stringContaining(words) })
+    } else {
       const { port } = server
       const restarted = await service.listen({ port })
       onTestFinished(() => restarted.close())
@@ -781,7 +657,7 @@ describe('when the service fails or refuses,', () => {
 })
 
 describe('the ledger', () => {
-  test('a path that is not a ledger is refused', async () => {
+  test('a path that is not a ledger is refused, in a dry run too', async () => {
     const { file, award, folder, service } = await setUp()
     file('party.csv', listOf(1))
     mkdirSync(join(folder, 'folder'))
@@ -789,6 +665,7 @@ describe('the ledger', () => {
     for (const path of ['folder', 'other', 'none/ledger', 'party.csv']) {
       const ended = await award(['party.csv', ...SEND, '--ledger', path])
       expect({ path, code: ended.code, stdout: ended.stdout }).toEqual({ path, code: 2, stdout: '' })
+      expect(await award(['party.csv', ...DEMO, '--dry-run', '--ledger', path])).toEqual(ended)
       expect(ended.stderr).not.toContain('should not have happened')
     }
     expect(service.requests).toEqual([])

@@ -3,7 +3,7 @@ import { copyFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createManualClock } from 'campaign-client/testing'
 import { describe, expect, test } from 'vitest'
-import { type Ended, jsonOf } from '../command.ts'
+import type { Ended } from '../command.ts'
 import { listOf, type Setting, setUp } from './set-up.ts'
 
 const SEND = ['party.csv', '--pid', 'demo', '--yes']
@@ -34,26 +34,14 @@ describe('after the cause is mended, the command of the `next:` line awards ever
     ['a lost response, while the progress cannot be read', 5, [lost, unreadable]],
   ] as const)('%s', async (_, code, causes) => {
     const setting = await setUp()
-    setting.file('party.csv', listOf(3))
+    // A name that a shell would split and expand.
+    setting.file("Ada's list $1.csv", listOf(3))
     const faults = causes.map((cause) => setting.service.fail(cause))
-    const wrong = await setting.award([...SEND, '--patience', '0s'])
+    const wrong = await setting.award(["Ada's list $1.csv", ...SEND.slice(1), '--patience', '0s'])
     expect(wrong.code).toBe(code)
     for (const fault of faults) fault.cancel()
     expect(await follow(wrong, setting)).toMatchObject({ code: 0 })
     expect(setting.made()).toHaveLength(3)
-  })
-
-  test('an interrupted run', async () => {
-    const setting = await setUp()
-    setting.file('party.csv', listOf(30))
-    const slowness = setting.service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 200, times: 30 })
-    const running = setting.start(SEND)
-    await expect.poll(() => setting.made().length).toBeGreaterThan(0)
-    running.kill('SIGINT')
-    const interrupted = await running.ended
-    slowness.cancel()
-    expect(await follow(interrupted, setting)).toMatchObject({ code: 0 })
-    expect(setting.made()).toHaveLength(30)
   })
 
   test.each([
@@ -76,7 +64,7 @@ describe('after the cause is mended, the command of the `next:` line awards ever
     expect(stopped.stderr).toMatch(
       /^next: restore the ledger from a backup, without the -wal file of the lost one, then run: npx campaign-client award /m,
     )
-    expect(stopped.stdout + stopped.stderr).not.toMatch(/to continue|run it again/i)
+    expect(stopped.stdout + stopped.stderr).not.toMatch(/to continue|run it again|please report it/i)
     expect(setting.made().length).toBeLessThan(20)
     rmSync(ledger, { force: true })
     renameSync(`${ledger}.backup`, ledger)
@@ -138,14 +126,6 @@ describe('a ledger with awards of another base URL', () => {
     const { code, stderr } = await award([...SEND, '--rebind', 'https://other.example'], { env })
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('--rebind must be "http://127.0.0.1') })
   })
-
-  test('is refused with its own name, even if it has the name of an option', async () => {
-    const { award, env, folder } = await bound()
-    renameSync(join(folder, 'party.csv.ledger'), join(folder, 'rebind.from'))
-    const { stderr } = await award([...SEND, '--ledger', 'rebind.from', '--rebind', 'https://other.example'], { env })
-    expect(stderr).toContain("rebind.from can't be used: it belongs to another target")
-    expect(stderr).toContain('. --rebind must be "http://127.0.0.1')
-  })
 })
 
 describe('a dry run refuses what the run would refuse:', () => {
@@ -156,13 +136,6 @@ describe('a dry run refuses what the run would refuse:', () => {
     const env = { CAMPAIGN_BASE_URL: '', CAMPAIGN_ACCESS_TOKEN: '' }
     const { code, stderr } = await award(['party.csv', '--pid', 'demo', '--dry-run'], { env })
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('it belongs to the run "test"') })
-  })
-
-  test('a ledger in a missing folder', async () => {
-    const { file, award } = await setUp()
-    file('party.csv', listOf(1))
-    const { code, stderr } = await award(['party.csv', '--pid', 'demo', '--dry-run', '--ledger', 'none/ledger'])
-    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('there is no folder') })
   })
 
   test('a profile that is missing', async () => {
@@ -185,26 +158,4 @@ describe('a dry run refuses what the run would refuse:', () => {
     await clock.advance(2_000)
     expect(await running.ended).toMatchObject({ code: 0 })
   })
-})
-
-test('counts each row of a halted campaign once, even a row in doubt', async () => {
-  const setting = await setUp()
-  const { file, award, service } = setting
-  file('party.csv', listOf(4))
-  const failure = service.fail({ on: 'rewardWallet', kind: 'status', status: 500, times: 999 })
-  file('first.csv', listOf(1))
-  expect(await award(['first.csv', ...SEND.slice(1), '--ledger', 'my.ledger'])).toMatchObject({ code: 5 })
-  failure.cancel()
-  service.fail({ on: 'rewardWallet', kind: 'status', status: 403, times: 9 })
-  const args = [...SEND, '--ledger', 'my.ledger']
-  const json = jsonOf(await award([...args, '--json']))
-  expect(json).toMatchObject({ counts: { awarded: 0, rejected: 0, indeterminate: 1 }, halted: [{ rows: 3 }] })
-  const { code, stdout } = await award(args)
-  expect(code).toBe(5)
-  const rows = stdout.match(/^\d+ rows? .*$/gm)
-  expect(rows).toEqual([
-    expect.stringMatching(/^0 rows awarded/),
-    expect.stringMatching(/^1 row with an unknown outcome: the award may have been made/),
-    expect.stringMatching(/^3 rows not sent, because the service refused campaign demo: .*403/),
-  ])
 })

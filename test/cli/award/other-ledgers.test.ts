@@ -119,14 +119,6 @@ describe('a new ledger, beside another that has the same awards under other ids,
     expect(await award(['r1 (1).csv', '--pid', 'demo', '--dry-run'])).toMatchObject({ code: 2 })
   })
 
-  test('asks about awards of a token with a blank subject, which counts as no subject', async () => {
-    const { award, folder } = await exportedAgain()
-    const database = new DatabaseSync(join(folder, 'r1.csv.ledger'))
-    database.exec(`UPDATE run SET target = json_set(target, '$.subject', ' ')`)
-    database.close()
-    expect(await award(['r1 (1).csv', '--pid', 'demo', '--dry-run'])).toMatchObject({ code: 2 })
-  })
-
   test('is compared from copies beside it, if the folder for temporary files cannot be written', async () => {
     const { award, folder } = await exportedAgain()
     vi.stubEnv('TMPDIR', join(folder, 'missing'))
@@ -292,27 +284,4 @@ test('twenty ids that were used before stop the run, and the next step is anothe
   const ended = await award(['december.csv', ...SEND, '--concurrency', '1'])
   expect(ended).toMatchObject({ code: 3, stdout: expect.stringMatching(/\n20 ids were used before, .*\n$/) })
   expect(ended.stderr).toContain('next: for a new payout, use other reasons or ids; to send the other rows, run: npx ')
-})
-
-test('given counts the awards of this run, of earlier runs and after a lost response', async () => {
-  const { file, award, service } = await setUp()
-  file('party.csv', listOf(2))
-  await award(['party.csv', ...SEND])
-  file('party.csv', listOf(4))
-  service.fail({ on: 'rewardWallet', kind: 'applied_then_reset', times: 1 })
-  const json = jsonOf(await award(['party.csv', ...SEND, '--concurrency', '1', '--json']))
-  expect(json.given).toEqual({
-    awards: 4,
-    xp: 10,
-    byThisRun: { awards: 1, xp: 4 },
-    byEarlierRuns: { awards: 2, xp: 3 },
-    afterLostResponse: { awards: 1, xp: 3 },
-  })
-  const later = jsonOf(await award(['party.csv', ...SEND, '--json']))
-  expect(later.given).toMatchObject({
-    awards: 4,
-    xp: 10,
-    byEarlierRuns: { awards: 4, xp: 10 },
-    byThisRun: { awards: 0, xp: 0 },
-  })
 })
