@@ -161,7 +161,7 @@ const baseUrlProblems: OptionRule = (value) => {
   return issues
 }
 
-/** Checks `baseUrl` alone. Its copy is a string. */
+/** Checks `baseUrl` without the other options. Its copy converts a `URL` to a string. */
 const mustBeBaseUrl = withCopy(baseUrlProblems, (value) => (value instanceof URL ? value.href : value))
 
 /** Checks `baseUrl` with the other options. `baseUrl` must be a valid URL. */
@@ -184,7 +184,7 @@ function baseUrlIssues({ baseUrl, allowInsecureHttp, fetch, transport }: Campaig
 
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
-/** Headers that the client or the connection sets. Some `fetch` implementations report them as a network failure. */
+/** Headers that the client or the connection sets. Some `fetch` implementations report such a header as a network failure. */
 const RESERVED_HEADER =
   /^(?:authorization|content-(?:type|length)|transfer-encoding|trailer|te|host|(?:proxy-)?connection|keep-alive|upgrade|expect)$/i
 /** Headers that replace the method or URL of a request on some servers. Many servers read `_` as `-`. */

@@ -1,8 +1,9 @@
 import type { CampaignClient } from '../client.ts'
 import { mustBeBoolean, mustBeText, type OptionRules, optional, readOptions } from '../errors/option-checks.ts'
-import { findAward, WALLET_PLATFORM } from '../shared/award.ts'
+import { findAward } from '../shared/award.ts'
 import { reasonOf, TIMED_OUT, withTimeout } from '../shared/timers.ts'
 import { hasMethod } from '../shared/type-checks.ts'
+import { WALLET_PLATFORM } from '../shared/wallet-address.ts'
 import { type CallOutcome, type Confirmation, DONE, type Evidence, type Judge, outcomeOf } from './attempt.ts'
 import { type AwardRow, issuesOfClient } from './rows.ts'
 

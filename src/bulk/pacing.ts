@@ -25,8 +25,8 @@ export interface Waiting {
   /** `rate_limit`: the service responds with 429. `outage`: it does not respond. */
   readonly for: 'rate_limit' | 'outage'
   /**
-   * The time since the first of the consecutive 429s; in an outage, since the last response, or since the first call without a
-   * response if that call started later.
+   * Rate limit: the time since the first consecutive 429. Outage: the time since the last response, or since the first failed
+   * call started, if that was later.
    */
   readonly sinceMs: number
   /** The time until the next attempt; 0 while an attempt is in progress. */
@@ -67,7 +67,7 @@ export class Pacer {
   #unreachableSince = 0
   #rateLimitPauses = 0
   #rateLimitedSince = 0
-  /** The time that the service has asked for in `Retry-After` since then. It does not use up the patience. */
+  /** The time that the service has asked for in `Retry-After` since `#rateLimitedSince`. It does not use up the patience. */
   #askedMs = 0
   #askedUntil = 0
 
@@ -157,7 +157,7 @@ export class Pacer {
     this.#unreachablePauses = 0
   }
 
-  /** When calls stop without a response, unless fewer than three pauses have passed. */
+  /** When calls stop in an outage; not before three pauses. */
   get #outageEndsAt(): number {
     return this.#unreachableSince + (this.#lastResponseAt === undefined ? 0 : this.#patienceMs)
   }
@@ -174,7 +174,7 @@ export class Pacer {
     }
   }
 
-  /** When calls stop after consecutive 429s, unless fewer than three pauses have passed. */
+  /** When calls stop after consecutive 429s; not before three pauses. */
   get #rateLimitEndsAt(): number {
     return this.#rateLimitedSince + this.#askedMs + this.#patienceMs
   }
@@ -211,7 +211,7 @@ export class Pacer {
     this.#pause(waitMs ?? pauseMs)
   }
 
-  /** Adds the next `waitMs` to the time that the service has asked for, as far as it has not asked for that time before. */
+  /** Adds `waitMs` from now to the time that `Retry-After` asked for. Overlapping waits count once. */
   #ask(waitMs: number): void {
     const now = performance.now()
     const from = Math.max(now, this.#askedUntil)
@@ -253,7 +253,7 @@ export class Pacer {
   }
 }
 
-/** Returns the wait that a 429 asks for; `undefined` for none, or for one of 0 ms, which would not be a pause. */
+/** Returns the wait that a 429 asks for; `undefined` if it asks for none or for 0 ms. */
 function askedWait(error: CampaignError): number | undefined {
   const limit = error instanceof RateLimitError ? error : error.cause
   const waitMs = limit instanceof RateLimitError ? limit.retryAfterMs : undefined

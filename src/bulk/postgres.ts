@@ -6,4 +6,4 @@
 export type { PgPool } from '../postgres/pg.ts'
 export type { PostgresSql } from '../postgres/postgres-js.ts'
 export { type PostgresLedgerOptions, postgresLedger } from './ledger/postgres-ledger.ts'
-export { postgresLedgerSchema } from './ledger/postgres-tables.ts'
+export { postgresLedgerSchema } from './ledger/postgres-statements.ts'

@@ -61,7 +61,7 @@ export class RunReport {
     else this.#problems.splice(at, 1)
   }
 
-  /** Counts a row whose result is that of an earlier run. */
+  /** Counts a row whose result the ledger already had. */
   countFromLedger(): void {
     this.#fromLedger++
   }

@@ -4,7 +4,7 @@ import { rewardWalletRequest } from '../endpoints/reward-wallet.ts'
 import { invalidRequestError } from '../errors/option-checks.ts'
 import { identifier } from '../schemas/fields.ts'
 import { validate } from '../schemas/validate.ts'
-import { comparableAddress } from '../shared/award.ts'
+import { comparableAddress } from '../shared/wallet-address.ts'
 
 /** The parts from which {@link rewardId} derives an id. */
 export interface RewardIdParts {

@@ -1,6 +1,7 @@
 import { Command as BaseCommand, InvalidArgumentError, Option } from 'commander'
-import { MAX_DIGITS, MAX_PATIENCE_MS, WALLET_ADDRESS } from '../shared/award.ts'
-import { EXIT, type ExitCode } from './failure.ts'
+import { MAX_DIGITS, MAX_PATIENCE_MS } from '../shared/award.ts'
+import { WALLET_ADDRESS } from '../shared/wallet-address.ts'
+import { EXIT, type ExitCode } from './exit-codes.ts'
 import type { Interrupts } from './interrupts.ts'
 import type { Output } from './output.ts'
 

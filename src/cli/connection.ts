@@ -7,7 +7,8 @@ import { ConfigurationError } from '../errors/client-errors.ts'
 import type { ClientHooks } from '../options.ts'
 import { isLoopback } from '../shared/http.ts'
 import { expiryOf } from '../shared/jwt.ts'
-import { ADVICE, CommandFailure, EXIT, exitCodeOf, issuesText, unknownOutcomeFailure, usageFailure } from './failure.ts'
+import { EXIT, exitCodeOf } from './exit-codes.ts'
+import { ADVICE, CommandFailure, issuesText, unknownOutcomeFailure, usageFailure } from './failure.ts'
 import { fileFailure, isSystemError } from './files.ts'
 
 /** The environment variables, for the help. */

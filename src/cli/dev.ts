@@ -15,9 +15,11 @@ import type { CampaignServiceOptions } from '../testing/service-options.ts'
 import type { DeliveryRecord } from '../testing/webhooks/delivery.ts'
 import type { Context } from './command.ts'
 import { webhookSecretOf } from './connection.ts'
-import { hasKeys, isStartedByNpx, openBrowser, readKeys, watchNpx } from './dev-terminal.ts'
-import { EXIT, type ExitCode, issuesText, listenFailure, usageFailure } from './failure.ts'
+import { hasKeys, openBrowser, readKeys } from './dev-terminal.ts'
+import { EXIT, type ExitCode } from './exit-codes.ts'
+import { issuesText, listenFailure, usageFailure } from './failure.ts'
 import { inputName, readJsonObject } from './files.ts'
+import { isStartedByNpx, watchNpx } from './npx.ts'
 import { bold, dim, foreignJsonLine, green, type Output, red, yellow } from './output.ts'
 
 export interface DevFlags {

@@ -10,7 +10,6 @@ import type { Verdict } from '../schemas/award-report.ts'
 import {
   type AwardFinding,
   addAward,
-  comparableAddress,
   findAward,
   isAwarded,
   isUnknown,
@@ -20,12 +19,14 @@ import {
   VERDICTS,
 } from '../shared/award.ts'
 import { type ClientTarget, clientInternals, differentParts, shownClaim } from '../shared/client-internals.ts'
+import { comparableAddress } from '../shared/wallet-address.ts'
 import { type ProgressFormat, readProgressFormat } from './award/ask-service.ts'
 import { formatCount, formatXp } from './award/format.ts'
 import { checkReportPaths, ledgerReport, writeReports } from './award/report.ts'
 import type { Context } from './command.ts'
 import { connect, tokenFilesOf } from './connection.ts'
-import { EXIT, type ExitCode, exitCodeOf, usageFailure } from './failure.ts'
+import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts'
+import { usageFailure } from './failure.ts'
 import { bold, dim, green, type Part, plainLine, red } from './output.ts'
 
 export interface LedgerFlags {

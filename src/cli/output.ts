@@ -1,7 +1,8 @@
 import { createInterface } from 'node:readline'
 import { createColors } from 'picocolors'
 import { toVisible } from '../shared/text.ts'
-import { CommandFailure, EXIT, usageFailure } from './failure.ts'
+import { EXIT } from './exit-codes.ts'
+import { CommandFailure, usageFailure } from './failure.ts'
 import type { SignalledProcess } from './interrupts.ts'
 
 type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'

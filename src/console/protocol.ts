@@ -61,7 +61,7 @@ export interface ProgressView {
 export type UserView = UserRow & EntrySnapshot & { readonly progress: readonly ProgressView[] }
 
 /** What a call or a message is about. */
-interface Subject {
+interface ItemAndXp {
   /** ID of the task, quest or award. */
   readonly item?: string
   /** XP that the call or the message gives. */
@@ -71,7 +71,7 @@ interface Subject {
 type RequestFields = 'at' | 'method' | 'path' | 'status' | 'reason' | 'fault' | 'handled'
 
 /** A row of the requests: a call to the service, or a task that was completed in the console. */
-export interface RequestRow extends Subject, Pick<RequestRecord, RequestFields> {
+export interface RequestRow extends ItemAndXp, Pick<RequestRecord, RequestFields> {
   /** Number of the request; `console-` and a number for an action of the console. */
   readonly key: string
   readonly isFromConsole?: boolean
@@ -89,8 +89,9 @@ export interface RequestRow extends Subject, Pick<RequestRecord, RequestFields> 
   readonly durationMs?: number
   /** The text that the filter searches, in lower case. */
   readonly text: string
-  /** Number of the attempt, from 2, and key of the first one: the same request, sent again soon after it had failed. */
+  /** Number of the attempt, from 2: the same request was sent again soon after a failure. */
   readonly attempt?: number
+  /** Key of the first attempt. */
   readonly firstKey?: string
   /** Whether the form of the page sent it. */
   readonly isFromForm?: boolean
@@ -105,7 +106,7 @@ export interface BodyView {
   readonly isCut: boolean
 }
 
-/** An open request. */
+/** A request as its details page shows it. */
 export interface RequestDetails extends RequestView {
   /** For a refused award: the key of the request that gave the XP of the same award ID, if it is still stored. */
   readonly appliedBy?: string
@@ -133,7 +134,7 @@ export interface MethodView {
 }
 
 /** A delivery of a message to one URL. */
-export interface DeliveryRow extends Subject, Omit<DeliveryRecord, 'deliveryId' | 'attempts' | 'body' | 'signature'> {
+export interface DeliveryRow extends ItemAndXp, Omit<DeliveryRecord, 'deliveryId' | 'attempts' | 'body' | 'signature'> {
   readonly key: string
   /** Key of the request that caused the message. */
   readonly cause?: string

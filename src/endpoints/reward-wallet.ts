@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { finiteNumber, identifier } from '../schemas/fields.ts'
-import { WALLET_ADDRESS } from '../shared/award.ts'
+import { WALLET_ADDRESS } from '../shared/wallet-address.ts'
 import { endpoint } from './endpoint.ts'
 
 /** The arguments of `rewardWallet`. See "POST /wallet/reward" in docs/the-service.md. */

@@ -121,7 +121,7 @@ export class CampaignError extends Error {
   declare readonly attempts?: number
   /**
    * On errors of writes: `'not_applied'` if the service certainly did not apply the write, otherwise `'unknown'`. After
-   * `'unknown'`, read the state, or call again if a retry of the method is safe or guarded.
+   * `'unknown'`, read the state, or call again if the page of the method says that a retry is safe.
    */
   declare readonly outcome?: WriteOutcome
 

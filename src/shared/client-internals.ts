@@ -1,6 +1,6 @@
 import { toJsonLine } from './text.ts'
 
-/** Returns a property of a value, which may not be an object. */
+/** Returns a property of any value; `undefined` if the value is not an object. */
 const read = (value: unknown, key: symbol): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
 
@@ -66,7 +66,7 @@ export const clientInternals = (value: unknown): ClientInternals | undefined =>
 /** Stands for an issuer or a subject that a token does not have. */
 const NONE = 'none'
 
-/** Returns the text by which issuers or subjects are compared. A blank claim counts as absent. */
+/** Returns the text by which issuers or subjects are compared. A blank `iss` or `sub` counts as absent. */
 export const textOfClaim = (claim: string | null): string => (claim === null || claim.trim() === '' ? NONE : claim)
 
 /** Whether a token has an issuer or a subject. */

@@ -34,7 +34,7 @@ function newListeners(signal: AbortSignal): Listeners {
   return listeners
 }
 
-/** Returns the cancellation of a transport that follows a signal. */
+/** Returns the `signal` and `onCancel` of a transport request, both driven by `signal`. */
 export const cancellationOf = (
   signal: AbortSignal,
 ): { readonly signal: AbortSignal; readonly onCancel: (listener: (reason: Error) => void) => () => void } => ({
@@ -136,7 +136,7 @@ function startTimeout(
   return cancel
 }
 
-/** Node.js, Bun, Deno and Workers with Node.js compatibility have it. */
+/** Available in Node.js, Bun, Deno, and Workers with Node.js compatibility. */
 declare function setImmediate(callback: () => void): unknown
 
 /** Resolves in the next turn of the event loop, after pending input and output. */

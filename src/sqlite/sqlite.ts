@@ -53,8 +53,8 @@ export function loadSqlite(where: string): NodeSqlite {
 }
 
 /**
- * Opens a file with node:sqlite, or creates it. Reads nothing yet. A statement fails at once if the database is busy:
- * SQLite's own busy timeout would block the event loop.
+ * Opens a file with node:sqlite, or creates it. Reads nothing yet. Has no busy timeout, which would block the event
+ * loop: a statement fails immediately if the database is busy.
  *
  * @param where - the function to name in the error
  * @throws ConfigurationError when this Node.js has no node:sqlite; the error of SQLite when the file can't be opened
@@ -67,14 +67,13 @@ export function openSqlite(where: string, path: string): SqliteDatabase {
 export const YOUR_DATABASE = 'a DatabaseSync of node:sqlite or a Database of "better-sqlite3"'
 
 /**
- * Asks a database of the caller two questions with known answers, and returns it. With callbacks or promises, statements would
- * run later, and each would seem to have returned a row.
+ * Runs two test queries and returns the database. Detects asynchronous databases, whose `get` returns before there is a row.
  *
  * @param where - the function to name in the error
- * @throws ConfigurationError when an answer has another form
- * @throws the error of SQLite, or BusyError. Neither says anything about the form.
+ * @throws ConfigurationError when the database returned another result
+ * @throws the error of SQLite, or BusyError, when a test query cannot run
  */
-export function requireKnownAnswers(where: string, database: SqliteDatabase): SqliteDatabase {
+export function requireSynchronous(where: string, database: SqliteDatabase): SqliteDatabase {
   const timeoutMs = Number(firstRow(database, 'PRAGMA busy_timeout')?.[0])
   const isKnown = atOnce(database, timeoutMs, () => {
     // A row of libsql has more properties than columns.
@@ -83,8 +82,7 @@ export function requireKnownAnswers(where: string, database: SqliteDatabase): Sq
   })
   if (isKnown) return database
   throw new ConfigurationError(
-    `${where} can't read rows: the database must be ${YOUR_DATABASE}, or return rows at once as these do, without callbacks ` +
-      'and promises',
+    `${where} can't read rows: pass ${YOUR_DATABASE}, or another database that returns rows synchronously`,
   )
 }
 

@@ -1,6 +1,6 @@
 import type { OperationName, RequestOf } from '../endpoints/index.ts'
 import type { ReferralRejection } from '../errors/client-errors.ts'
-import { WALLET_PLATFORM } from '../shared/award.ts'
+import { WALLET_PLATFORM } from '../shared/wallet-address.ts'
 import type { TokenGrant } from './http/access.ts'
 import { accessDenied, badRequest, HttpError } from './http/messages.ts'
 import {

@@ -69,7 +69,7 @@ export interface FileLedger extends AwardLedger {
 }
 
 export interface FileLedgerImplementation extends LedgerImplementation {
-  /** @param state - the state that the file must have: otherwise it fails with the cause `LEDGER_CHANGED` */
+  /** @param state - the expected state. If the file has another, `open` fails with the cause `LEDGER_CHANGED`. */
   open(target: ClientTarget | undefined, state?: LedgerState): Promise<LedgerSession>
   /**
    * Reads the whole file, and calls `visit` with each entry, in the order in which the ids were first recorded.
@@ -109,7 +109,7 @@ const DEFAULT_RUN = 'default'
  *
  * One run at a time can use the file. The operating system holds the lock for the process: another run, in this or another
  * process, is refused at once, and after a kill the next run starts at once. Calls of `awardOne` in one process share the
- * file. They close it when no call was in flight for a second, or, if it was open for longer, as soon as none is in flight.
+ * file. It is closed after a second without a call. If it was open for more than a second, it is closed when the last call ends.
  * While the file is in use, do not read, copy or hash it in the same process: closing a file ends the locks that the process
  * has on it.
  *
@@ -270,7 +270,7 @@ interface FileRow extends AwardRow {
   readonly rowid: number
   /** Null while the award is open: an attempt is under way, or its outcome is unknown. */
   readonly verdict: FinalVerdict | null
-  /** 1 while the award is open, unless it is undecided: see `AwardState`. Also 1 for `unconfirmed`. */
+  /** 1 while the award is open, or `unconfirmed`; 0 if it is undecided (see `AwardState`). */
   readonly in_doubt: 0 | 1
   /** An {@link AwardFailure} as JSON. */
   readonly error: string | null
@@ -288,7 +288,7 @@ function readState({ verdict, in_doubt, error }: FileRow): AwardState {
   return {
     verdict: verdict ?? undefined,
     failure,
-    // The file has no claims. An older ledger has intents without `in_doubt`: the process was killed during the attempt.
+    // In older ledgers, an award whose process was killed has `in_doubt` 0, and neither verdict nor error.
     isInDoubt: in_doubt === 1 || (verdict === null && error === null),
     claim: 'none',
   }
@@ -314,7 +314,7 @@ interface Opener {
   readonly state?: LedgerState | undefined
 }
 
-/** @param checks - when to look for damage; `crash`: if the last process that used the file was killed */
+/** @param checks - `always` checks for damage; `crash` checks only if the last process was killed */
 function openFile(path: string, opener: Opener, checks: 'always' | 'crash' = 'always'): SqliteDatabase {
   closeIfIdle(path)
   const file = findFile(path)
@@ -364,7 +364,7 @@ function requireState(path: string, database: SqliteDatabase, { awards, lastAt }
   throw unusable(path, 'it has changed since the plan was made', LEDGER_CHANGED)
 }
 
-/** Returns whether the database is empty: a file of 0 bytes, or a run was killed while it created the tables. */
+/** Returns whether the database has no tables: the file is empty, or its first run was killed before it created them. */
 function isNew(database: SqliteDatabase): boolean {
   const { application, version, tables } = database.prepare(IDENTITY).get() as Record<string, number>
   if (application === 0 && version === 0 && tables === 0) return true
@@ -475,15 +475,8 @@ class FileSession implements LedgerSession {
         this.#save(before.rowid, stored, begunAt, null)
         return before.rowid
       })
-      const attempt: FileAttempt = {
-        row,
-        isInDoubt: stored.isInDoubt,
-        previousVerdict,
-        rowid,
-        begunAt,
-        stored,
-        before,
-      }
+      const { isInDoubt } = stored
+      const attempt: FileAttempt = { row, isInDoubt, previousVerdict, rowid, begunAt, stored, before }
       return { state: 'claimed', attempt }
     } catch (error) {
       this.#ended(row)
@@ -618,8 +611,8 @@ class FileSession implements LedgerSession {
 const MAX_BUSY_MS = 5_000
 const BUSY_CHECK_MS = 50
 /**
- * A file is closed when it has had no call of `awardOne` for this time, so that others can use it. A file that was open for
- * longer is closed when no call is in flight: otherwise a process with an award every half second would keep it.
+ * A file is closed after this time without a call of `awardOne`, so that others can use it. A file that was open for longer is
+ * closed when the last call ends: otherwise a process with an award every half second would keep it.
  */
 const MAX_IDLE_MS = 1_000
 
@@ -747,7 +740,7 @@ const MAX_NAME_BYTES = 255 - '-journal'.length
 /** The smallest SQLite database. SQLite takes a smaller file for a new database. */
 const MIN_SIZE = 512
 
-/** Returns whether there is a file. The permission model of Node.js may allow access to the ledger alone. */
+/** Returns whether a file exists. Node's permission model may allow access to the ledger alone: then returns false. */
 function exists(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false }) !== undefined
@@ -795,8 +788,8 @@ function createFile(path: string): void {
 
 const DAMAGED = 'it is damaged. Restore it, with its -wal file if there is one, from a backup'
 const RESTORE =
-  'Restore it from a backup, without the -wal file that it left. Without its entries, a run can find earlier awards only ' +
-  'with confirm: others could be refused as used, and rows with a new id could be awarded twice'
+  'Restore it from a backup, without the -wal file that it left. Without its entries, only confirm can find earlier awards, ' +
+  'and a row with a new id could be awarded twice'
 const FOREIGN = 'it is not an SQLite database. Use another file'
 const NO_ACCESS = 'check the permissions of the file and its folder'
 

@@ -38,7 +38,7 @@ import {
   missingTables,
   mustBeAwardTable,
   VERSION,
-} from './postgres-tables.ts'
+} from './postgres-statements.ts'
 
 /** Options of {@link postgresLedger}. Only `run` is required. */
 export interface PostgresLedgerOptions {
@@ -190,7 +190,7 @@ class PostgresSession implements LedgerSession {
     if (found === undefined) return
     const [version, recorded, hasAwards] = found
     if (Number(version) !== VERSION) {
-      throw this.#unusable(`it has version ${version}, and this package uses version ${VERSION}`)
+      throw this.#unusable(`it has version ${version}, and this package uses version ${VERSION}: use a new run name`)
     }
     if (hasAwards === 'true') this.#requireTarget(recorded)
   }
@@ -208,7 +208,7 @@ class PostgresSession implements LedgerSession {
     if (found !== undefined) this.#requireTarget(found.target)
     const refusal = found && refusalOf(found, retryable)
     if (refusal !== undefined) return refusal
-    // Nothing recorded forbids the claim: the run is new or has no target yet, or the claim was released meanwhile.
+    // The claim failed, but no record forbids it: the run is new, has no target, or the claim has just been released.
     await this.bind()
     return (await this.#claim(row, retryable)) ?? { state: 'busy', retryMs: MIN_RETRY_MS }
   }
@@ -224,13 +224,7 @@ class PostgresSession implements LedgerSession {
     )
     const [isInDoubt, verdict] = claimed
     const previousVerdict = (verdict as FinalVerdict | null) ?? undefined
-    const attempt: PostgresAttempt = {
-      row,
-      token,
-      stopExtending,
-      isInDoubt: isInDoubt === 'true',
-      previousVerdict,
-    }
+    const attempt: PostgresAttempt = { row, token, stopExtending, isInDoubt: isInDoubt === 'true', previousVerdict }
     return { state: 'claimed', attempt }
   }
 
@@ -305,7 +299,7 @@ class PostgresSession implements LedgerSession {
     return [this.#run, id, address, pid, xp]
   }
 
-  /** Records the target. Claims under the target recorded before wait meanwhile. @throws as {@link check} does */
+  /** Records the target. Concurrent claims wait until it is committed. @throws the errors of {@link check} */
   async bind(): Promise<void> {
     await this.#retried(() =>
       this.#database.transaction(async (transaction) => {

@@ -17,7 +17,8 @@ import {
   requireAllowedCampaign,
   tokenFilesOf,
 } from '../connection.ts'
-import { CommandFailure, EXIT, type ExitCode, usageFailure } from '../failure.ts'
+import { EXIT, type ExitCode } from '../exit-codes.ts'
+import { CommandFailure, usageFailure } from '../failure.ts'
 import { inputName, outputFailure, readInput } from '../files.ts'
 import { plainLine } from '../output.ts'
 import { askService, readProgressFormat } from './ask-service.ts'

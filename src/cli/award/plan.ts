@@ -6,7 +6,6 @@ import { type MessageParts, partsOf } from '../../errors/bulk-errors.ts'
 import { ConfigurationError } from '../../errors/client-errors.ts'
 import {
   addSums,
-  comparableAddress,
   isFinal,
   isRetryableRejection,
   isSameAward,
@@ -17,7 +16,9 @@ import {
   walletKey,
 } from '../../shared/award.ts'
 import { shellWord, toJsonLine } from '../../shared/text.ts'
-import { CommandFailure, EXIT } from '../failure.ts'
+import { comparableAddress } from '../../shared/wallet-address.ts'
+import { EXIT } from '../exit-codes.ts'
+import { CommandFailure } from '../failure.ts'
 import { bold, dim, type Part, yellow } from '../output.ts'
 import type { Asked } from './ask-service.ts'
 import { formatCount, formatNames, formatNumber, formatWere, formatXp } from './format.ts'

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { CsvError, parse } from 'csv-parse/sync'
-import { WALLET_ADDRESS } from '../../shared/award.ts'
+import { WALLET_ADDRESS } from '../../shared/wallet-address.ts'
 import { type CommandFailure, usageFailure } from '../failure.ts'
 import { COLUMNS, type Column, type ColumnNames, codePoint } from './cells.ts'
 
@@ -153,7 +153,7 @@ const columnName = (cell: string): string =>
     .trim()
     .toLowerCase()
 
-/** Reads the first line. @throws CommandFailure when a column is missing or is named twice, or it is the line of a report */
+/** Reads the first line. @throws CommandFailure when a column is missing or named twice, or the file is a report */
 export function readColumns(headings: readonly string[], pid: string | undefined, given: ColumnNames = {}): Columns {
   const names = headings.map(columnName)
   if (names.includes('result_verdict')) {

@@ -1,6 +1,7 @@
 import { rewardId } from '../../bulk/reward-id.ts'
 import type { AwardRow } from '../../bulk/rows.ts'
-import { MAX_DIGITS, WALLET_ADDRESS } from '../../shared/award.ts'
+import { MAX_DIGITS } from '../../shared/award.ts'
+import { WALLET_ADDRESS } from '../../shared/wallet-address.ts'
 import { hasTooManyDigits } from '../command.ts'
 import { type Column, type ColumnNames, hiddenCharacter, spreadsheetMistake, visibleText } from './cells.ts'
 import { type Columns, type CsvRecord, hasTooManyCells } from './read-csv.ts'

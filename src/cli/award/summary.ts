@@ -1,6 +1,7 @@
 import type { AwardReport, RowProblem, Verdict } from '../../schemas/award-report.ts'
 import { addSums, type Sum } from '../../shared/award.ts'
-import { ADVICE, type CommandFailure, EXIT, type ExitCode } from '../failure.ts'
+import { EXIT, type ExitCode } from '../exit-codes.ts'
+import { ADVICE, type CommandFailure } from '../failure.ts'
 import { bold, dim, green, type Part, red } from '../output.ts'
 import type { ProgressFormat } from './ask-service.ts'
 import { formatCommandLine, formatCount, formatDuration, formatNumber, formatWere, formatXp } from './format.ts'

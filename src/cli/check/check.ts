@@ -12,15 +12,8 @@ import {
   requireAllowedCampaign,
   tokenFilesOf,
 } from '../connection.ts'
-import {
-  ADVICE,
-  CommandFailure,
-  EXIT,
-  type ExitCode,
-  UNKNOWN_OUTCOME_ADVICE,
-  unknownOutcomeFailure,
-  usageFailure,
-} from '../failure.ts'
+import { EXIT, type ExitCode } from '../exit-codes.ts'
+import { ADVICE, CommandFailure, UNKNOWN_OUTCOME_ADVICE, unknownOutcomeFailure, usageFailure } from '../failure.ts'
 import { checkOutputFile, outputFailure, replaceFile } from '../files.ts'
 import { bold, confirm, dim, green, type Part, yellow } from '../output.ts'
 import { isReply, Probe } from './probe.ts'
@@ -109,9 +102,9 @@ export async function checkService(
 
 /** @throws CommandFailure when flags do not fit together, or a write is forbidden */
 function checkFlags(flags: CheckFlags, env: NodeJS.ProcessEnv): void {
-  if ((flags.account === undefined) !== (flags.platform === undefined)) {
-    throw usageFailure('--account and --platform need each other', 'use both or neither')
-  }
+  const { account, platform } = flags
+  if (account !== undefined && platform === undefined) throw usageFailure('--account needs --platform')
+  if (platform !== undefined && account === undefined) throw usageFailure('--platform needs --account')
   if (flags.allowWrites && flags.address === undefined) throw usageFailure('--allow-writes needs --address')
   if (!flags.allowWrites) return
   if (isReadOnly(env, flags.readOnly)) throw readOnlyFailure('check --allow-writes')
@@ -244,8 +237,8 @@ function failureOf({ reads, probe, args }: Check): CommandFailure | undefined {
     if (replies.some(({ kind, status }) => status < 300 && kind !== 'error')) return undefined
     const isHtml = refusal.status === 403 && (refusal.header('content-type') ?? '').includes('html')
     const by = isHtml ? ' (the body is HTML, so probably a gateway in front of the service refused it)' : ''
-    const refused = `every read${by} of the campaign ${JSON.stringify(args.pid)}`
-    const message = `${baseUrl} refused ${refused}: ${describeReply(refusal)}`
+    const refused = `every read of the campaign ${JSON.stringify(args.pid)}`
+    const message = `${baseUrl} refused ${refused}: ${describeReply(refusal)}${by}`
     if (refusal.status === 403) return fail(EXIT.refused, 'access_denied', message)
     return fail(
       EXIT.refused,

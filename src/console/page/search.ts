@@ -18,7 +18,7 @@ export interface Search {
   /** In lower case. */
   readonly words: string[]
   readonly conditions: readonly Condition[]
-  /** The parts that look like a field but are none, as they were typed. They are words, too. */
+  /** Parts of the form `name:value` with an unknown name or value, as typed. `words` contains them as well. */
   readonly unknown: string[]
 }
 
@@ -43,7 +43,7 @@ export function parseSearch(text: string): Search {
   const words: string[] = []
   const unknown: string[] = []
   const conditions: Condition[] = []
-  // The scheme of a URL is no field.
+  // Do not read `https:` of a URL as a field.
   for (const [part, name = '', quoted, plain = ''] of text.matchAll(/(?:([a-z]\w*):(?!\/\/))?(?:"([^"]*)"|(\S*))/gi)) {
     const field = name.toLowerCase()
     const value = (quoted ?? plain).toLowerCase()
@@ -59,7 +59,7 @@ export function parseSearch(text: string): Search {
   return { words: words.filter(Boolean), conditions, unknown }
 }
 
-/** Replaces an unknown part of a search by a condition. A condition without a value gets the one of the part. */
+/** Replaces an unknown part with a condition. If the condition needs a value, it takes the value of the part. */
 export const replaceUnknown = (text: string, unknown: string, offered: string): string =>
   text.replace(unknown, () => (offered.endsWith(':') ? offered + unknown.slice(unknown.indexOf(':') + 1) : offered))
 

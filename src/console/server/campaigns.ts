@@ -1,4 +1,4 @@
-import { comparableAddress } from '../../shared/award.ts'
+import { comparableAddress } from '../../shared/wallet-address.ts'
 import type { CampaignService } from '../../testing/campaign-service.ts'
 import { RecentLog } from '../../testing/recent-log.ts'
 import type { CampaignSeed, ChallengeSeed } from '../../testing/seed/seed.ts'

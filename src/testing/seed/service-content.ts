@@ -6,8 +6,8 @@ import {
   optional,
   readOptions,
 } from '../../errors/option-checks.ts'
-import { WALLET_PLATFORM } from '../../shared/award.ts'
 import { copyJson } from '../../shared/text.ts'
+import { WALLET_PLATFORM } from '../../shared/wallet-address.ts'
 import type { Campaign, Entry } from '../state/campaign.ts'
 import { IdGenerator } from '../state/id-generator.ts'
 import { ServiceState } from '../state/service-state.ts'

@@ -1,6 +1,6 @@
 import type { LinkedProfile } from '../../endpoints/get-user-profiles.ts'
 import type { RewardEntry } from '../../endpoints/get-user-progress.ts'
-import { comparableAddress, WALLET_ADDRESS } from '../../shared/award.ts'
+import { comparableAddress, WALLET_ADDRESS } from '../../shared/wallet-address.ts'
 import type { CampaignSeed, ChallengeSeed, QuestSeed, TaskSeed } from '../seed/seed.ts'
 
 /** A seed with all its defaults. Only `meta` has no default. */

@@ -33,12 +33,12 @@ export interface Route {
   readonly isOwnAgent: boolean
 }
 
-/** The result of an exchange whose kept connection was not safe to use. Nothing was sent: try the next connection. */
+/** The result of an exchange whose reused connection was not safe. Nothing was sent: try the next connection. */
 export const STALE = Symbol('stale')
 
 type Result = TransportResponse | typeof STALE
 
-/** A server may close an idle connection just as a request is written. The outcome of that request would be unknown. */
+/** Do not write on a connection that was idle for longer: the server may be closing it, and the outcome would be unknown. */
 const MAX_IDLE_MS = 1_000
 
 /** The time at which a response was read to its end on a socket. */
@@ -54,7 +54,7 @@ export class Exchange {
   #outgoing: ClientRequest | undefined
   #tracker: SentTracker | undefined
   #isSettled = false
-  /** Whether the request waits on a kept connection and has not been written. */
+  /** Whether the request waits on a reused connection and has not been written. */
   #isHeld = false
   /** After the headers of a response, `readResponseBody` handles the end of the connection. */
   #hasResponse = false
@@ -129,7 +129,7 @@ export class Exchange {
     const isRecent = used !== undefined && performance.now() - used <= MAX_IDLE_MS
     // Bytes that arrived on the idle connection would be taken for the response.
     if (isKept && (socket.readableLength > 0 || !(idempotent || isRecent))) {
-      // The stale socket is destroyed, so the number of further tries is limited.
+      // Each retry destroys one stale socket, so the retries end when none is left.
       this.#settleAndClose(STALE)
     } else if (socket.errored) {
       this.fail('', socket.errored)
@@ -145,8 +145,7 @@ export class Exchange {
   }
 
   /**
-   * Holds a write back for two turns of the event loop, in which Node reads the kept connection: a stray response or its
-   * beginning, or the end of the connection.
+   * Delays a write by two turns of the event loop. In that time, Node reports a closed connection or stray bytes.
    */
   #hold(socket: Duplex & { readonly bytesRead?: number }): void {
     this.#isHeld = true
@@ -199,8 +198,8 @@ export class Exchange {
     const result = { status, header: headerOf(response), ...body }
     if (body.complete) {
       lastUsed.set(socket, performance.now())
-      // Over TLS, Node may report the end of the write after the response, and only then returns the connection to the agent.
-      // Without the wait, the next request would open a connection.
+      // Over TLS, Node may report `writableFinished` after the response, and returns the connection to the agent only then.
+      // Wait for it, so that the next request can reuse the connection.
       if (this.#outgoing?.writableFinished) this.#settle(result)
       else setImmediate(() => this.#settle(result))
       // The rest of the body is not read.
@@ -263,7 +262,8 @@ const headerOf =
   }
 
 /**
- * Tracks whether a request may have been sent, from the events of its socket. Error codes do not show which connection failed.
+ * Tracks whether a request may have been sent, from the events of its socket. An error code does not
+ * show whether the connection to the proxy or to the service failed.
  *
  * Node writes a request when its socket is connected, and over TLS when the server's certificate is accepted. Before that
  * event, the request has certainly not been sent. Sockets and requests of other libraries may send without an event.

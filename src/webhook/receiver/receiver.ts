@@ -104,16 +104,13 @@ export class Receiver {
 
       const delivery = { key: deliveryKey(settings.endpoint, id), message, arrivedAt, settings, reports }
       const claim = await claimDelivery(delivery, deadline)
+      if (claim.state === 'failed' && claim.released) void track(this.#work, claim.released)
       if (isRefused && claim.state !== 'done') {
-        // Kept, so that a replay can handle it. Whether that succeeded does not change the response.
+        // Keep the message for a replay. The response is the same even if that fails.
         if (claim.state === 'claimed') await deadline.meet(this.#releaseRefused(claim.claimed))
-        if (claim.state === 'failed' && claim.released) void track(this.#work, claim.released)
         return this.#reject('unexpected_shape', { id, issues })
       }
-      if (claim.state === 'failed') {
-        if (claim.released) void track(this.#work, claim.released)
-        return this.#reject('store_unavailable', { id })
-      }
+      if (claim.state === 'failed') return this.#reject('store_unavailable', { id })
       if (claim.state === 'busy') return this.#reject('busy', { id, retryMs: claim.retryMs })
       if (claim.state === 'done') {
         reports.handled(event, 'duplicate', performance.now() - arrivedAt, 0)
@@ -134,7 +131,7 @@ export class Receiver {
       }
       const isLate = await this.#isLate(run, deadline, arrivedAt, limits)
       const { outcome } = run
-      // Even if the store could not record the success: any other response would cause a retry, and run the handler again.
+      // Accept even if the store did not record the success: a retry would run the handler again.
       if (outcome === 'handled' || outcome === 'discarded') return accepted(outcome)
       if (isLate) return this.#reject('past_deadline', { id })
       if (outcome === 'failed') return this.#reject('handler_failed', { id })
@@ -229,8 +226,8 @@ export class Receiver {
   }
 
   /**
-   * Waits until the handler has ended and the first attempt to record that is over (with `respondAfterRecording`, the last
-   * one), or until `close()` has abandoned the handler. Returns whether the time limit came first.
+   * Waits until the handler has ended and one attempt to record the result is over (all attempts with
+   * `respondAfterRecording`), or `close()` abandons the handler. Returns whether the time limit passed first.
    */
   async #isLate(
     run: HandlerRun,
@@ -298,7 +295,7 @@ async function untilAborted<T>(ended: Promise<T>, signal: AbortSignal, run: Hand
   return result
 }
 
-/** Resolves when the handler has ended, to whether its delivery is completed or released. */
+/** Resolves when the handler has ended and the store has responded: true if the delivery was completed or released. */
 const settled = (run: HandlerRun): Promise<boolean> => run.ended.then((call) => call.settled)
 
 /** Keeps a promise in the list until it settles. Returns the promise. */

@@ -16,7 +16,7 @@ import {
   isPromise,
   loadSqlite,
   openSqlite,
-  requireKnownAnswers,
+  requireSynchronous,
   type SqliteDatabase,
   type SqliteStatement,
   type SqliteValue,
@@ -430,7 +430,7 @@ class StoreConnection {
     this.#opened ??=
       typeof this.#source === 'string'
         ? openFile(this.#source, this.#table)
-        : requireKnownAnswers('sqliteStore', this.#source)
+        : requireSynchronous('sqliteStore', this.#source)
     return this.#opened
   }
 

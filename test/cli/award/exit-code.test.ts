@@ -2,7 +2,8 @@ import type { AwardReport } from 'campaign-client/bulk'
 import { expect, test } from 'vitest'
 import type { Plan } from '../../../src/cli/award/plan.ts'
 import { exitCodeOfRun } from '../../../src/cli/award/summary.ts'
-import { CommandFailure, type ExitCode } from '../../../src/cli/failure.ts'
+import type { ExitCode } from '../../../src/cli/exit-codes.ts'
+import { CommandFailure } from '../../../src/cli/failure.ts'
 
 const COUNTS = { awarded: 2, alreadyAwarded: 0, unconfirmed: 0, rejected: 0, indeterminate: 0, duplicate: 0 }
 const HALTED = [{ pid: 'demo', rows: 1, reason: 'access denied' }]

@@ -129,7 +129,7 @@ test('check exits with 5 if the outcome of the award is unknown', async () => {
 describe('check exits with 2, and sends nothing, for', () => {
   test.each<[string, string[], Record<string, string>, string]>([
     ['a missing campaign', [], {}, "required option '--pid <pid>' not specified"],
-    ['a missing platform', ['--pid', 'demo', '--account', 'ada'], {}, '--account and --platform need each other'],
+    ['a missing platform', ['--pid', 'demo', '--account', 'ada'], {}, '--account needs --platform'],
     ['a missing wallet', ['--pid', 'demo', '--allow-writes'], {}, '--allow-writes needs --address'],
     ['a malformed wallet', ['--pid', 'demo', '--address', '0x1'], {}, 'It must be 0x and 40 hex digits'],
     [

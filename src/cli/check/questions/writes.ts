@@ -1,6 +1,7 @@
 import { rewardId } from '../../../bulk/reward-id.ts'
-import { listedXp, WALLET_PLATFORM } from '../../../shared/award.ts'
+import { listedXp } from '../../../shared/award.ts'
 import { isRecord } from '../../../shared/type-checks.ts'
+import { WALLET_PLATFORM } from '../../../shared/wallet-address.ts'
 import { dataOf, isReply, type Outcome } from '../probe.ts'
 import type { Profile } from '../profile.ts'
 import {

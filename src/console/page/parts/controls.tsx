@@ -75,11 +75,11 @@ interface LinkProps {
   /** Name of the link for screen readers. */
   readonly label?: string | undefined
   readonly class?: string
-  /** Whether the filters of the list end. Otherwise, links between a list and its items keep them. */
+  /** Whether the link drops the list's filters. By default, links between a list and its items keep them. */
   readonly endsFilters?: boolean
 }
 
-/** Within a table: whether the row is its tab stop. */
+/** Whether this row is the table's tab stop; `undefined` outside a table. */
 export const IsTabStop = createContext<boolean | undefined>(undefined)
 
 /** A link within the console. A modifier key opens it in another tab or window. */

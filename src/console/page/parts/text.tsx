@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import { WALLET_ADDRESS } from '../../../shared/award.ts'
 import { toVisible } from '../../../shared/text.ts'
+import { WALLET_ADDRESS } from '../../../shared/wallet-address.ts'
 import type { RequestRow } from '../../protocol.ts'
 import { today } from '../live.ts'
 

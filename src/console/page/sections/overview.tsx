@@ -25,7 +25,7 @@ const hasCalls = computed(
   () => requests.value.cleared > 0 || requests.value.rows.some(({ isFromConsole }) => !isFromConsole),
 )
 
-/** What a developer looks for first: recent failures, with their share, and the next retries. */
+/** Shows recent failures with their share, and the next retries. */
 export const Overview = () =>
   !hasTraffic.value ? (
     <RequestsOrStart />
@@ -39,7 +39,7 @@ export const Overview = () =>
     </>
   )
 
-/** The requests; before the first call, how to make it. */
+/** Shows the requests. Before the first call, shows how to make one. */
 export const RequestsOrStart = () => (
   <>
     {!hasCalls.value && <Start />}
@@ -98,7 +98,7 @@ export function Start() {
         <p class="muted">
           {service.value.acceptsAnyToken
             ? 'Any token works.'
-            : 'The service accepts only the tokens that dev was started with: put one in place of dev.'}{' '}
+            : "The service accepts only the tokens of --token or the seed: replace 'dev' with one of them."}{' '}
           {hasCalls.value ? 'Your calls are arriving.' : 'This panel stays here until the first call arrives.'}
         </p>
         <p class="muted">

@@ -1,5 +1,5 @@
 import { useEffect, useMemo } from 'preact/hooks'
-import { comparableAddress } from '../../../shared/award.ts'
+import { comparableAddress } from '../../../shared/wallet-address.ts'
 import type { ActionResult, CampaignView, ItemView, RequestRow, UserRow, UserView } from '../../protocol.ts'
 import { keepFocus, perform, run, useAction } from '../actions.ts'
 import { deliveries, requests, service } from '../live.ts'
