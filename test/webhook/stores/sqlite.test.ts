@@ -616,7 +616,7 @@ describe('a database of another package', () => {
       const error = await call().catch((reason: unknown) => reason)
       expect(error).toBeInstanceOf(ConfigurationError)
       expect(String(error)).toMatch(
-        /sqliteStore can't read rows: the database must be a DatabaseSync of node:sqlite or a Database of "better-sqlite3", or/,
+        /sqliteStore can't read rows: pass a DatabaseSync of node:sqlite or a Database of "better-sqlite3", or/,
       )
     }
     expect(other).not.toHaveBeenCalledWith('BEGIN IMMEDIATE')
