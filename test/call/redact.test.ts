@@ -240,43 +240,57 @@ function expectCopiesOnly(error: unknown): void {
   }
 }
 
-describe.each(tokens)('with %s, the error shows no secret if fetch throws', (_, accessToken) => {
-  it.each(throwers)('%s', async (_, thrower) => {
-    const fetch: typeof globalThis.fetch = async (input, init) => {
-      const request = new Request(input, init)
-      const body = await request.clone().text()
-      throw thrower(request, `${request.headers.get('authorization')} ${body} ${SECRET}`)
-    }
-    const error = await register({ accessToken, fetch })
-    expect(error).toBeInstanceOf(NetworkError)
-    expectNoSecretIn(error)
-    expectCopiesOnly(error)
-  })
+/** What a thrower is called with: the request, and a text with all its secrets. */
+const thrownFor = async (thrower: Thrower, input: Parameters<typeof fetch>[0], init: RequestInit | undefined) => {
+  const request = new Request(input, init)
+  const body = await request.clone().text()
+  return thrower(request, `${request.headers.get('authorization')} ${body} ${SECRET}`)
+}
 
-  it.each(throwers)('%s, while the body is read', async (_, thrower) => {
-    const fetch: typeof globalThis.fetch = async (input, init) => {
-      const request = new Request(input, init)
-      const body = await request.clone().text()
-      const thrown = thrower(request, `${request.headers.get('authorization')} ${body} ${SECRET}`)
-      return new Response(new ReadableStream({ start: (controller) => controller.error(thrown) }))
-    }
-    const error = await register({ accessToken, fetch })
-    expect(error).toBeInstanceOf(NetworkError)
-    expectNoSecretIn(error)
-  })
-})
+/** The places at which a foreign value is thrown. */
+const places: [string, (thrower: Thrower) => Partial<CampaignClientOptions>, object][] = [
+  [
+    'fetch throws',
+    (thrower) => ({
+      fetch: async (input, init) => {
+        throw await thrownFor(thrower, input, init)
+      },
+    }),
+    { outcome: 'unknown' },
+  ],
+  [
+    'the body of a response fails',
+    (thrower) => ({
+      fetch: async (input, init) => {
+        const thrown = await thrownFor(thrower, input, init)
+        return new Response(new ReadableStream({ start: (controller) => controller.error(thrown) }))
+      },
+    }),
+    { outcome: 'unknown' },
+  ],
+  [
+    'an agent throws',
+    (thrower) => {
+      const addRequest = (outgoing: ClientRequest): never => {
+        const authorization = String(outgoing.getHeader('authorization'))
+        const request = new Request(BASE_URL, { headers: { authorization } })
+        throw thrower(request, `${authorization} ${json(WEBHOOK)} ${SECRET}`)
+      }
+      return { transport: nodeTransport({ agent: Object.assign(new Agent(), { addRequest }) }) }
+    },
+    { outcome: 'not_applied' },
+  ],
+]
 
-describe.each(tokens)('with %s, the error shows no secret if an agent throws', (_, accessToken) => {
-  it.each(throwers)('%s', async (_, thrower) => {
-    const addRequest = (outgoing: ClientRequest): never => {
-      const authorization = String(outgoing.getHeader('authorization'))
-      const request = new Request(BASE_URL, { headers: { authorization } })
-      throw thrower(request, `${authorization} ${json(WEBHOOK)} ${SECRET}`)
-    }
-    const agent = Object.assign(new Agent(), { addRequest })
-    const error = await register({ accessToken, transport: nodeTransport({ agent }) })
+describe.each(places)('if %s, the error shows no secret', (_, via, fields) => {
+  it.each(
+    tokens.flatMap(([token, accessToken]) =>
+      throwers.map(([what, thrower]) => [what, token, accessToken, thrower] as const),
+    ),
+  )('after %s, with %s', async (_, __, accessToken, thrower) => {
+    const error = await register({ accessToken, ...via(thrower) })
     expect(error).toBeInstanceOf(NetworkError)
-    expect(error).toHaveProperty('outcome', 'not_applied')
+    expect(error).toMatchObject(fields)
     expectNoSecretIn(error)
     expectCopiesOnly(error)
   })
@@ -309,11 +323,6 @@ describe('a token source that fails', () => {
     ['a JWT', throwing(JWT)],
     ['an error with a JWT directly after other text', throwing(new Error(`got%20${JWT}%0A and x_${JWT}`))],
     ['a rejection', () => Promise.reject(new Error(JWT))],
-    ['two tokens in one string', () => `${JWT} ${JWT}`],
-    ['a header value instead of a token', () => `Bearer ${JWT}`],
-    ['an object with the token', () => ({ access_token: JWT })],
-    ['a list with the token', async () => [JWT]],
-    ['a token in UTF-16', () => Buffer.from(JWT, 'utf16le').toString('utf16le').concat('\u0000')],
   ])('with %s causes an error without the token', async (_, source) => {
     const error = await errorOf(source)
     expect(error).toBeInstanceOf(AccessTokenError)
@@ -349,18 +358,6 @@ it('a timeout error does not show the request', async () => {
   const error = await register({ accessToken: JWT, fetch, timeoutMs: 1 })
   expect(error).toMatchObject({ code: 'timeout', scope: 'attempt' })
   expectNoSecretIn(error)
-})
-
-it.each([
-  ['token prefixes', 'eyJ'],
-  ['dots', '.'],
-  ['token prefixes and dots', 'eyJ.'],
-  ['the word bearer', 'bearer '],
-  ['spaces', ' '],
-])('a long message of %s is redacted quickly', async (_, text) => {
-  const message = text.repeat(70_000)
-  const { fetch } = scriptedFetch(respond(400, { success: false, error: { code: 400, message } }))
-  expect(await register({ fetch })).toMatchObject({ code: 'bad_request' })
 })
 
 it('text without a secret does not change, unless it looks like a JWT', async () => {
@@ -470,18 +467,6 @@ describe('an encoded secret', () => {
     expect(clean('50%25 of \\"C:\\\\" and a+b%2Fc: hook%2Fsecret', 'hook/secret')).toBe(
       '50%25 of \\"C:\\\\" and a+b%2Fc: [redacted]',
     )
-  })
-
-  it.each([200, 400, 503])('does not appear in the error of a %i', async (status) => {
-    for (const [, spell] of spellings) {
-      const message = `cannot use ${spell(SECRET)}`
-      const error = await register({
-        fetch: async () => Response.json({ success: false, error: { code: 400, message } }, { status }),
-        maxRetries: 0,
-      })
-      expect(error).toHaveProperty('message', expect.stringContaining('cannot use [redacted]'))
-      expect(everythingOf(error)).not.toContain(spell(SECRET))
-    }
   })
 })
 
@@ -594,15 +579,31 @@ describe('a token or a secret of fewer than eight characters', () => {
 describe('a long text from outside', () => {
   const secret = 'a/secret"of\\some+length'
 
-  it.each(['\\', '%', '%25', '\\u', '+', 'bearer+', 'bearer%20', '\\u00', 'eyJ\\', '%2', '\\ud83d', '%5C', '%5Cu'])(
-    'of %j is redacted quickly',
-    async (text) => {
-      const message = text.repeat(70_000)
-      const fetch = scriptedFetch(respond(400, { success: false, error: { code: 400, message } })).fetch
-      const error = (await register({ fetch })) as Error
-      expect(error.message.length).toBeLessThan(400)
-    },
-  )
+  it.each([
+    'eyJ',
+    '.',
+    'eyJ.',
+    'bearer ',
+    ' ',
+    '\\',
+    '%',
+    '%25',
+    '\\u',
+    '+',
+    'bearer+',
+    'bearer%20',
+    '\\u00',
+    'eyJ\\',
+    '%2',
+    '\\ud83d',
+    '%5C',
+    '%5Cu',
+  ])('of %j is redacted quickly', async (text) => {
+    const message = text.repeat(70_000)
+    const fetch = scriptedFetch(respond(400, { success: false, error: { code: 400, message } })).fetch
+    const error = (await register({ fetch })) as Error
+    expect(error.message.length).toBeLessThan(400)
+  })
 
   it.each([5, secret.length - 2])('does not end with the first %i characters of a secret', (length) => {
     const text = `${'x'.repeat(65_536 - length)}${secret}`
@@ -625,8 +626,6 @@ describe('a long text from outside', () => {
 
   it('is cut after redaction', () => {
     expect(excerpt(`${secret} ${'x'.repeat(1000)}`, partsOf(secret), 20)).toBe('[redacted] xxxxxxxxx')
-    expect(excerpt('short', partsOf(secret), 300)).toBe('short')
-    expect(excerpt('x'.repeat(100_000), [], 5)).toBe('xxxxx')
   })
 })
 

@@ -70,6 +70,7 @@ describe('a wrong option', () => {
       'headers must be a plain object of header names and values',
     ]),
     ['headers', { Authorization: 'Bearer x' }, 'headers.Authorization is set by the client or the connection'],
+    ['headers', { 'X-Rewrite-URL': 'x' }, 'headers.X-Rewrite-URL would replace the method or the URL of the request'],
     ['headers', { 'x a': 'x' }, 'headers.x a is not a header name'],
     ['headers', { 'x-a': 'a\r\nx-b: b' }, 'headers.x-a must be one line of Latin-1 text'],
     ...[null, 'yes', 1].map((value): [string, unknown, string] => [
@@ -91,12 +92,6 @@ describe('a wrong option', () => {
     ['hooks', { onRetry: null }, 'hooks.onRetry must be a function, got null'],
   ])('%s: %o is reported with the expected value', (name, value, problem) => {
     expect(refusalOf({ [name]: value })).toBe(`CampaignClient: ${problem}`)
-  })
-
-  it('is reported together with all other wrong options', () => {
-    expect(refusalOf({ baseUrl: 'x', accessToken: '', timeoutMs: 0, hooks: { onRetry: 1 } })).toMatch(
-      /baseUrl must .*; accessToken must .*; timeoutMs must .*; hooks\.onRetry must /,
-    )
   })
 
   it.each([undefined, null, BASE_URL, 5, []])('object, such as %j, is refused', (options) => {

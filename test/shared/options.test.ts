@@ -1,11 +1,5 @@
 import { CampaignClient, ConfigurationError } from 'campaign-client'
-import { nodeTransport } from 'campaign-client/node'
-import { createCampaignService, createManualClock } from 'campaign-client/testing'
-import { createWebhookReceiver, memoryStore } from 'campaign-client/webhook'
-import { postgresStore } from 'campaign-client/webhook/postgres'
-import { redisStore } from 'campaign-client/webhook/redis'
-import { Pool } from 'pg'
-import { createClient } from 'redis'
+import { createCampaignService } from 'campaign-client/testing'
 import { describe, expect, it } from 'vitest'
 import { mustBeText, readOptions } from '../../src/errors/option-checks.ts'
 
@@ -14,27 +8,6 @@ type Maker = (options: object) => unknown
 const client: Maker = (options) =>
   new CampaignClient({ baseUrl: 'https://service.example/api/v1', accessToken: 'token', ...options })
 const localService: Maker = createCampaignService
-
-/** The functions that have an options object. Each adds the required options. */
-const makers: readonly (readonly [string, Maker])[] = [
-  ['the client', client],
-  [
-    'the receiver',
-    (options) =>
-      createWebhookReceiver({ endpoint: '/hook', secret: 'secret', handle: () => undefined, ...options } as never),
-  ],
-  ['the store in memory', memoryStore],
-  ['the store in Redis', (options) => redisStore(createClient(), options)],
-  ['the store in PostgreSQL', (options) => postgresStore(new Pool(), options)],
-  ['the transport over node:http', nodeTransport],
-  ['the local service', localService],
-  ['the clock of the local service', createManualClock],
-  [
-    'a webhook of the local service',
-    (options) => createCampaignService().registerWebhook({ url: 'https://a.example', ...options }),
-  ],
-  ['a fault of the local service', (options) => createCampaignService().fail({ kind: 'reset', ...options })],
-]
 
 /** Returns the error for these options. */
 function refusal(make: Maker, options: object): Error {
@@ -51,12 +24,6 @@ const messageOf = (make: Maker, options: object): string => {
   const error = refusal(make, options)
   return error.message.replace(/^(?:CampaignClient|createCampaignService): /, '')
 }
-
-describe.each(makers)('%s', (_, make) => {
-  it('needs only the required options', () => {
-    expect(() => make({})).not.toThrow()
-  })
-})
 
 describe('queryNames', () => {
   it.each<[unknown, RegExp]>([
