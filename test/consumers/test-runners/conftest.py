@@ -10,7 +10,7 @@ def local_service():
     command = ["node", PROGRAM, *flags]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as dev:
         url = dev.stdout.readline().strip()
-        assert url, "dev did not start: it has printed why"
+        assert url, "dev did not start: see its output above"
         yield url
         dev.terminate()
 

@@ -16,7 +16,7 @@ export async function startLocalService() {
       stop: () => dev.kill(),
     }
   }
-  throw new Error('dev did not start: it has printed why')
+  throw new Error('dev did not start: see its output above')
 }
 
 async function request(url, body) {
