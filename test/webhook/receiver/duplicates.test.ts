@@ -42,16 +42,6 @@ describe('duplicates', () => {
     expect([orders.handled.length, mails.handled.length]).toEqual([1, 1])
   })
 
-  test('two receivers of one endpoint that share a store handle a message once', async () => {
-    const store = memoryStore()
-    const one = observedReceiver({ store })
-    const two = observedReceiver({ store })
-    const message = activity()
-    expect((await one.receiver.fetch(deliveryOf(message))).status).toBe(200)
-    expect((await two.receiver.fetch(deliveryOf(message))).status).toBe(200)
-    expect([one.handled.length, two.handled.length]).toEqual([1, 0])
-  })
-
   test('the key of a delivery is JSON, or a digest when the JSON is too long', async () => {
     const keys: string[] = []
     const { receiver } = observedReceiver({ handle: (_event, { key }) => void keys.push(key) })
@@ -87,8 +77,7 @@ describe('duplicates', () => {
       ['a', 'x'.repeat(600)],
       ['a', 'x'.repeat(601)],
       ['a'.repeat(600), 'x'],
-      ['', 'digest'],
-    ].filter((pair): pair is [string, string] => pair[0] !== '')
+    ]
     for (const [endpoint, id] of pairs) {
       const { receiver } = observedReceiver({ store, endpoint, handle: (_event, { key }) => keys.push(key) })
       expect((await receiver.fetch(deliveryOf({ id }))).status).toBe(200)
@@ -452,8 +441,6 @@ describe('when the store fails', () => {
 
   test.each([
     ['undefined', undefined],
-    ['number', 1],
-    ['null', null],
     ['string', 'OK'],
   ])(
     'and complete() resolves to %s, the response is 200, and onError receives the cause once',
@@ -545,26 +532,6 @@ describe('when the store fails', () => {
     expect(errors).toMatchObject([
       { error: { message: "the delivery store's complete() did not respond within 60 ms" } },
     ])
-  })
-
-  test('a Lambda function responds after the delivery is recorded', async () => {
-    const inner = memoryStore()
-    let sent = 0
-    const { store } = recordingStore(inner, {
-      complete: (key, token, retainMs) => (sent++ === 0 ? never : inner.complete(key, token, retainMs)),
-    })
-    const { receiver } = observedReceiver({ store })
-    const body = JSON.stringify(activity({ id: 'm-1' }))
-    const event = { httpMethod: 'POST', headers: signedHeaders(body), body }
-    let hasResponded = false
-    const response = receiver.lambda(event).finally(() => {
-      hasResponded = true
-    })
-    await vi.advanceTimersByTimeAsync(2099)
-    expect(hasResponded).toBe(false)
-    await vi.advanceTimersByTimeAsync(1)
-    expect((await response).statusCode).toBe(200)
-    expect(await inner.claim(JSON.stringify(['campaign', 'm-1']), 1)).toEqual({ state: 'done' })
   })
 
   test('and release() fails after the handler threw, the response is 500, and both errors are reported', async () => {

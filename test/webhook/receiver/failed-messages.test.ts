@@ -179,15 +179,6 @@ describe('a message whose handler fails', () => {
     expect(await failedMessages(receiver)).toMatchObject([{ reason: 'handler_failed', error: description }])
   })
 
-  test('is kept if it has the maximum size', async () => {
-    const { receiver } = keepingReceiver({ handle: bug })
-    const message = activity({ note: '' })
-    const note = '漢'.repeat(Math.floor((262_144 - Buffer.byteLength(JSON.stringify(message))) / 3))
-    expect(await statusOf(receiver, { ...message, note })).toBe(500)
-    const [failed] = await failedMessages(receiver)
-    expect(JSON.parse(new TextDecoder().decode(failed?.rawBody))).toEqual({ ...message, note })
-  })
-
   test('is kept among a thousand that fail at once, and each is replayed once', async () => {
     let isMended = false
     const { receiver, handled } = keepingReceiver({ handle: () => isMended || bug() })
@@ -212,19 +203,6 @@ describe('a message whose handler fails', () => {
     }
     expect(new Set(listed).size).toBe(30)
     expect([listed.length, handled.length]).toEqual([30, 60])
-  })
-
-  test('is forgotten with its entry, and handled if the service sends it again', async () => {
-    let isMended = false
-    const { receiver } = keepingReceiver({ handle: () => isMended || bug() })
-    const message = activity({ id: 'm-1' })
-    await statusOf(receiver, message)
-    expect(await receiver.forget(keyOf('m-1'))).toBe(true)
-    expect(await receiver.forget(keyOf('m-1'))).toBe(false)
-    expect(await receiver.replay(keyOf('m-1'))).toBe('unknown')
-    expect(await failedMessages(receiver)).toEqual([])
-    isMended = true
-    expect(await statusOf(receiver, message)).toBe(200)
   })
 
   test('is kept for retainMs', async () => {
@@ -256,17 +234,6 @@ describe('a replay', () => {
     running.resolve()
     expect((await Promise.all(replays)).sort()).toEqual(['busy', 'handled'])
     expect(await statusOf(receiver, message)).toBe(200)
-  })
-
-  test('of a message that an attempt of the service is handling is busy', async () => {
-    const running = deferred()
-    const { receiver, handled } = keepingReceiver({ handle: () => running.promise })
-    const attempt = statusOf(receiver, activity({ id: 'm-1' }))
-    await expect.poll(() => handled.length).toBe(1)
-    expect(await receiver.replay(keyOf('m-1'))).toBe('busy')
-    running.resolve()
-    expect(await attempt).toBe(200)
-    expect(handled).toHaveLength(1)
   })
 
   test('calls onHandled and onError as a delivery does', async () => {

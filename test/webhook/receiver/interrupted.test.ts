@@ -1,7 +1,7 @@
 import { DiscardEvent, memoryStore, type WebhookHandler, type WebhookHandlerContext } from 'campaign-client/webhook'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { activity, deliveryOf } from '../signed-message.ts'
-import { deferred, never, observedReceiver } from './observed-receiver.ts'
+import { deferred, observedReceiver } from './observed-receiver.ts'
 
 const MAX_RUN_MS = 5000
 
@@ -81,31 +81,6 @@ describe('a handler that returns after its signal fired', () => {
     expect(await (await receiver.fetch(deliveryOf(message))).json()).toEqual({ ok: true, result: 'duplicate' })
     expect(handled).toHaveLength(1)
     expect(errors).toMatchObject([{ error: { code: 'run_time_exceeded' }, context: { stage: 'handle' } }])
-  })
-
-  test('leaves the claim of the receiver that took the delivery over', async () => {
-    const store = memoryStore()
-    const returned = deferred()
-    const stale = observedReceiver({
-      store: { ...store, extend: () => never },
-      handle: (_event, { signal: _ }) => returned.promise,
-    })
-    const message = activity()
-    void stale.receiver.fetch(deliveryOf(message))
-    await vi.advanceTimersByTimeAsync(30_000)
-
-    const running = deferred()
-    const second = observedReceiver({ store, handle: () => running.promise })
-    const response = second.receiver.fetch(deliveryOf(message))
-    await vi.advanceTimersByTimeAsync(1)
-    returned.resolve()
-    await vi.advanceTimersByTimeAsync(1)
-    const third = observedReceiver({ store })
-    expect((await third.receiver.fetch(deliveryOf(message))).status).toBe(503)
-    running.resolve()
-    expect((await response).status).toBe(200)
-    expect(second.handled).toHaveLength(1)
-    expect(third.handled).toEqual([])
   })
 })
 

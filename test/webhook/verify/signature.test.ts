@@ -401,19 +401,5 @@ describe.each(BUILDS)('%s build', (build) => {
       }
       expect(webhook.verifyWebhook(Uint8Array.of(0, 1), BODY, sign(Buffer.of(0, 1), BODY))).toBe(true)
     })
-
-    test('equals createHmac for any secret, body and header', () => {
-      const utf16Unit = fc.nat(0xffff).map((unit) => String.fromCharCode(unit))
-      const text = fc.string({ unit: utf16Unit, maxLength: 80 })
-      const data = fc.oneof(text, fc.string({ unit: 'grapheme', maxLength: 80 }), bytes)
-      fc.assert(
-        fc.property(data, data, fc.boolean(), (secret, body, hasSecret) => {
-          fc.pre(Buffer.from(secret).some((byte) => byte !== 0))
-          const header = sign(hasSecret ? secret : 'another secret, which is longer', body)
-          expect(webhook.signWebhook(secret, body)).toBe(sign(secret, body))
-          expect(webhook.verifyWebhook(secret, body, header)).toBe(hasSecret)
-        }),
-      )
-    })
   })
 })
