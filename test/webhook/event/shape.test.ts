@@ -203,44 +203,26 @@ describe('a field that no handler needs', () => {
     }
   })
 
-  test.each(LENIENT.texts)('%s is absent if it is no text', (path) => {
+  const lenient: [name: string, paths: string[], values: unknown[], fallback: unknown, documented: unknown[]][] = [
+    ['absent if it is no text', LENIENT.texts, [undefined, null, 1, {}, []], undefined, []],
+    ['absent if it is no text', LENIENT.rareTexts, [undefined, null, 1, {}], undefined, [undefined, null]],
+    [
+      'absent if it is no object',
+      ['event.data.action.meta'],
+      [undefined, null, 'x', 1, []],
+      undefined,
+      [undefined, null],
+    ],
+    ['empty if it is no text', ['wallet', 'email'], [undefined, null, 1, {}], '', [null]],
+    ['empty if it is no text', ['team'], [undefined, null, 1, {}], '', [undefined, null]],
+  ]
+  const lenientFields = lenient.flatMap(([name, paths, ...rest]) => paths.map((path) => [path, name, ...rest] as const))
+  test.each(lenientFields)('%s is %s, which is an issue unless documented', (path, _, values, fallback, documented) => {
     for (const kind of KINDS) {
-      for (const value of [undefined, null, 1, {}, []]) {
+      for (const value of values) {
         const event = parseWith(kind, path, value)
-        expect(hasFieldAt(event.payload, path)).toBe(false)
-        expect(pathsOf(event)).toEqual([path])
-      }
-    }
-  })
-
-  test.each(LENIENT.rareTexts)('%s is absent if it is no text; null or absence is no issue', (path) => {
-    for (const kind of KINDS) {
-      for (const value of [undefined, null, 1, {}]) {
-        const event = parseWith(kind, path, value)
-        expect(hasFieldAt(event.payload, path)).toBe(false)
-        expect(pathsOf(event)).toEqual(value === undefined || value === null ? [] : [path])
-      }
-    }
-  })
-
-  test.each(LENIENT.emptyTexts)('%s is empty if it is null, absent or no text; null is no issue', (path) => {
-    for (const kind of KINDS) {
-      for (const value of [undefined, null, 1, {}]) {
-        const event = parseWith(kind, path, value)
-        expect(fieldAt(event.payload, path)).toBe('')
-        const isDocumented = value === null || (value === undefined && path === 'team')
-        expect(pathsOf(event)).toEqual(isDocumented ? [] : [path])
-      }
-    }
-  })
-
-  test('event.data.action.meta is absent if it is no object; null or absence is no issue', () => {
-    for (const kind of KINDS) {
-      const path = 'event.data.action.meta'
-      for (const value of [undefined, null, 'x', 1, []]) {
-        const event = parseWith(kind, path, value)
-        expect(hasFieldAt(event.payload, path)).toBe(false)
-        expect(pathsOf(event)).toEqual(value === undefined || value === null ? [] : [path])
+        expect([fieldAt(event.payload, path), hasFieldAt(event.payload, path)]).toEqual([fallback, fallback === ''])
+        expect(pathsOf(event)).toEqual(documented.includes(value) ? [] : [path])
       }
     }
   })

@@ -10,7 +10,7 @@ const LONG = 60_000
 const SHORT = 3_000
 
 /**
- * The tests of the `DeliveryStore` contract, for every store.
+ * The tests of the `DeliveryStore` contract, for every store. `expectStoreFollowsModel` tests sequences of calls.
  *
  * @param open - opens the store again, like another process would
  */
@@ -62,18 +62,6 @@ export function storeContract(open: () => DeliveryStore): void {
       expect(results.filter(({ state }) => state === 'claimed')).toHaveLength(1)
     })
 
-    test('the same id at two endpoints is two deliveries', async () => {
-      const store = open()
-      const id = freshKey()
-      const orders = JSON.stringify(['orders', id])
-      const mails = JSON.stringify(['mails', id])
-      const token = await claimed(store, orders, LONG)
-      await claimed(store, mails, LONG)
-      expect(await store.complete(orders, token, LONG)).toBe(true)
-      expect((await store.claim(mails, LONG)).state).toBe('busy')
-      expect((await store.claim(orders, LONG)).state).toBe('done')
-    })
-
     test.each([
       ['quotes and SQL', `'"; DROP TABLE campaign_deliveries; --`],
       ['a hash tag', '{a}{b}'],
@@ -90,50 +78,6 @@ export function storeContract(open: () => DeliveryStore): void {
       expect(await store.complete(run + text, token, LONG)).toBe(true)
       expect((await store.claim(run + text, LONG)).state).toBe('done')
       expect((await store.claim(`${run}${text}x`, LONG)).state).toBe('busy')
-    })
-  })
-
-  describe('completing', () => {
-    test('a completed delivery is done, and a second complete() with the same token returns true', async () => {
-      const store = open()
-      const key = freshKey()
-      const token = await claimed(store, key, LONG)
-      expect(await store.complete(key, token, LONG)).toBe(true)
-      expect(await store.claim(key, LONG)).toEqual({ state: 'done' })
-      expect(await store.complete(key, token, LONG)).toBe(true)
-      expect(await store.complete(key, 'another token', LONG)).toBe(false)
-    })
-
-    test('a done delivery is neither extended nor released', async () => {
-      const store = open()
-      const key = freshKey()
-      const token = await claimed(store, key, LONG)
-      await store.complete(key, token, LONG)
-      expect(await store.extend(key, token, LONG)).toBe(false)
-      await store.release(key, token)
-      expect((await store.claim(key, LONG)).state).toBe('done')
-    })
-  })
-
-  describe('releasing', () => {
-    test('a released delivery can be claimed at once; a second release does nothing', async () => {
-      const store = open()
-      const key = freshKey()
-      const first = await claimed(store, key, LONG)
-      await store.release(key, first)
-      const second = await claimed(store, key, LONG)
-      await store.release(key, first)
-      expect((await store.claim(key, LONG)).state).toBe('busy')
-      expect(await store.complete(key, second, LONG)).toBe(true)
-    })
-
-    test('completing after a release records the work, unless another receiver took the delivery', async () => {
-      const store = open()
-      const key = freshKey()
-      const token = await claimed(store, key, LONG)
-      await store.release(key, token)
-      expect(await store.complete(key, token, LONG)).toBe(true)
-      expect((await store.claim(key, LONG)).state).toBe('done')
     })
   })
 
@@ -273,6 +217,83 @@ export function storeContract(open: () => DeliveryStore): void {
     expect(await store.complete(key, token, Number.MAX_SAFE_INTEGER)).toBe(true)
     expect((await store.claim(key, LONG)).state).toBe('done')
     await claimed(store, freshKey(), 0.001)
+  })
+}
+
+/**
+ * The tests of a store whose clock was set back.
+ *
+ * @param postpone - moves the ends of the records of keys, so that they lie further ahead
+ */
+export function clockContract(
+  open: () => DeliveryStore,
+  postpone: (keys: readonly string[], ms: number) => unknown,
+): void {
+  test('after the clock was set back, the claim of a dead process has expired, and a done delivery is done', async () => {
+    const store = open()
+    const [dead, done, alive] = [freshKey(), freshKey(), freshKey()]
+    const token = await claimed(store, dead, LONG)
+    await store.complete(done, await claimed(store, done, LONG), LONG)
+    const own = await claimed(store, alive, LONG)
+    await postpone([dead, done, alive], 3_600_000)
+    const next = await claimed(store, dead, LONG)
+    expect(await store.complete(dead, token, LONG)).toBe(false)
+    expect(await store.complete(dead, next, LONG)).toBe(true)
+    expect(await store.claim(done, LONG)).toEqual({ state: 'done' })
+    // A process that still runs extends its claim.
+    expect(await store.extend(alive, own, LONG)).toBe(true)
+    expect(await store.claim(alive, LONG)).toMatchObject({ state: 'busy' })
+  })
+}
+
+/** The tests of a store that keeps messages, and whose clock was set back. */
+export function failedClockContract(
+  open: () => KeepingStore,
+  postpone: (keys: readonly string[], ms: number) => unknown,
+): void {
+  clockContract(open, postpone)
+
+  test('after the clock was set back, a failed delivery can be taken', async () => {
+    const store = open()
+    const key = freshKey()
+    const message = { endpoint: 'campaign', rawBody: new Uint8Array([1]), retainMs: LONG }
+    await store.claim(key, LONG, message).then((claim) => store.release(key, (claim as { token: string }).token))
+    await postpone([key], LONG)
+    expect(await store.take(key, LONG)).toMatchObject({ state: 'claimed' })
+  })
+}
+
+/**
+ * The tests of `prune`.
+ *
+ * @param open - opens a store on a table without other records
+ */
+export function pruneContract(open: (options?: { runOnceRetainMs: number }) => KeepingStore): void {
+  test('deletes only expired rows, up to the limit', async () => {
+    const store = open()
+    const brief = open({ runOnceRetainMs: 1 })
+    for (let index = 0; index < 7; index++) await store.complete(freshKey(), 'token', 1)
+    for (let index = 0; index < 2; index++) await brief.runOnce(freshKey(), () => 1)
+    await claimed(store, freshKey(), 1)
+    const [held, done, ran] = [freshKey(), freshKey(), freshKey()]
+    await claimed(store, held, LONG)
+    await store.complete(done, 'token', LONG)
+    await store.runOnce(ran, () => 1)
+    await waitOnStoreClock(store, 1)
+
+    expect(await store.prune(4)).toBe(4)
+    expect(await store.prune(1)).toBe(1)
+    expect(await store.prune()).toBe(5)
+    expect(await store.prune()).toBe(0)
+    expect((await store.claim(held, 1)).state).toBe('busy')
+    expect((await store.claim(done, 1)).state).toBe('done')
+    expect((await store.runOnce(ran, () => 1)).ran).toBe(false)
+  })
+
+  test.each<unknown>([0, -1, 1.5, Number.NaN, Infinity, '5'])('a limit of %j is refused', async (limit) => {
+    const pruned = open().prune(limit as number)
+    await expect(pruned).rejects.toThrow(ConfigurationError)
+    await expect(pruned).rejects.toThrow('prune: limit must be a whole number, 1 or more, got')
   })
 }
 

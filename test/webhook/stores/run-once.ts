@@ -122,6 +122,14 @@ export function runOnceOfEveryDatabase<Tx>(database: () => RunOnceStores<Tx>): v
     expect((await brief.runOnce(kept, () => 2)).ran).toBe(false)
   })
 
+  test('a runOnceRetainMs that is not a number above 0 is refused', () => {
+    for (const bad of [0, -1, Number.NaN, -Infinity, '1' as never]) {
+      expect(() => open({ runOnceRetainMs: bad })).toThrow(
+        /Store: runOnceRetainMs must be a number of milliseconds above 0/,
+      )
+    }
+  })
+
   test('malformed keys are refused', async () => {
     for (const bad of ['', 'a\0b', '\udc00']) {
       await expect(open().runOnce(bad, () => expect.unreachable())).rejects.toThrow(TypeError)

@@ -14,9 +14,9 @@ import { betterSqlite3Missing, openBetterSqlite3, sqliteFolder } from '../../dat
 import { skipsOnThisNode } from '../../support/skips-without.ts'
 import { observedReceiver } from '../receiver/observed-receiver.ts'
 import { activity, deliveryOf } from '../signed-message.ts'
-import { durationContract, failedContract, storeContract } from './contract.ts'
+import { durationContract, failedClockContract, failedContract, pruneContract, storeContract } from './contract.ts'
 import { runOnceOfEveryDatabase } from './run-once.ts'
-import { claimed, freshKey, waitOnStoreClock } from './store-clock.ts'
+import { claimed, freshKey } from './store-clock.ts'
 
 const folder = sqliteFolder()
 afterAll(() => folder.remove())
@@ -124,40 +124,13 @@ describe.each(Object.entries(clients))('sqliteStore over %s', (name, { open, mis
     failedContract(() => openStore())
     if (isWhole) durationContract(() => openStore())
     runOnceContract(openStore, () => path)
-
-    test('after the clock was set back, the claim of a dead process has expired, and a done delivery is done', async () => {
-      const [own] = databases as [SqliteDatabase]
-      const store = openStore()
-      const dead = freshKey()
-      const done = freshKey()
-      const token = await claimed(store, dead, 60_000)
-      await store.complete(done, await claimed(store, done, 60_000), 60_000)
-      own.exec(`UPDATE campaign_deliveries SET expires_at = expires_at + 3600000 WHERE key IN ('${dead}', '${done}')`)
-      const next = await claimed(store, dead, 60_000)
-      expect(await store.complete(dead, token, 60_000)).toBe(false)
-      expect(await store.complete(dead, next, 60_000)).toBe(true)
-      expect(await store.claim(done, 60_000)).toEqual({ state: 'done' })
-    })
-
-    test('after the clock was set back, a failed delivery can be taken', async () => {
-      const [own] = databases as [SqliteDatabase]
-      const store = openStore()
-      const key = freshKey()
-      const message = { endpoint: 'campaign', rawBody: new Uint8Array([1]), retainMs: 60_000 }
-      await store.claim(key, 60_000, message).then((claim) => store.release(key, (claim as { token: string }).token))
-      own.exec(`UPDATE campaign_deliveries SET expires_at = expires_at + 60000 WHERE key = '${key}'`)
-      expect(await store.take(key, 60_000)).toMatchObject({ state: 'claimed' })
-    })
-
-    test('after the clock was set back, a process that still runs extends its claim', async () => {
-      const [own] = databases as [SqliteDatabase]
-      const store = openStore()
-      const key = freshKey()
-      const token = await claimed(store, key, 60_000)
-      own.exec(`UPDATE campaign_deliveries SET expires_at = expires_at + 3600000 WHERE key = '${key}'`)
-      expect(await store.extend(key, token, 60_000)).toBe(true)
-      expect(await store.claim(key, 60_000)).toMatchObject({ state: 'busy' })
-    })
+    failedClockContract(
+      () => openStore(),
+      (keys, ms) => {
+        const list = keys.map((key) => `'${key}'`).join()
+        databases[0]?.exec(`UPDATE campaign_deliveries SET expires_at = expires_at + ${ms} WHERE key IN (${list})`)
+      },
+    )
 
     test('close() leaves the database open', async () => {
       const store = openStore()
@@ -559,36 +532,13 @@ describe('a table whose trigger drops inserts', () => {
 })
 
 describe('prune', () => {
-  test('deletes only expired rows, up to the limit', async () => {
-    const database = new DatabaseSync(':memory:')
-    onTestFinished(() => database.close())
+  let database: DatabaseSync
+  beforeAll(() => {
+    database = new DatabaseSync(':memory:')
     database.exec(sqliteSchema())
-    const brief = sqliteStore(database, { runOnceRetainMs: 1 })
-    const store = sqliteStore(database)
-    for (let index = 0; index < 7; index++) await store.complete(freshKey(), 'token', 1)
-    for (let index = 0; index < 2; index++) await brief.runOnce(freshKey(), () => 1)
-    await claimed(store, freshKey(), 1)
-    const [held, done, ran] = [freshKey(), freshKey(), freshKey()]
-    await claimed(store, held, 60_000)
-    await store.complete(done, 'token', 60_000)
-    await store.runOnce(ran, () => 1)
-    const clock = folder.file()
-    const other = sqliteStore(clock)
-    await waitOnStoreClock(other, 1)
-    other.close()
-
-    expect(await store.prune(4)).toBe(4)
-    expect(await store.prune(1)).toBe(1)
-    expect(await store.prune()).toBe(5)
-    expect(await store.prune()).toBe(0)
-    expect((await store.claim(held, 1)).state).toBe('busy')
-    expect((await store.claim(done, 1)).state).toBe('done')
-    expect((await store.runOnce(ran, () => 1)).ran).toBe(false)
   })
-
-  test.each([0, -1, 1.5, Number.NaN, Infinity, '5' as unknown as number])('refuses a limit of %s', async (limit) => {
-    await expect(sqliteStore(new DatabaseSync(':memory:')).prune(limit)).rejects.toThrow(ConfigurationError)
-  })
+  afterAll(() => database.close())
+  pruneContract((options) => sqliteStore(database, options))
 })
 
 describe('a database of another package', () => {
@@ -683,12 +633,6 @@ describe('the arguments of sqliteStore', () => {
 
   test('only the beginning sqlite_ is refused', () => {
     expect(sqliteSchema('my_sqlite_deliveries')).toContain('"my_sqlite_deliveries"')
-  })
-
-  test.each([0, -1, Number.NaN, -Infinity, '1' as unknown as number])('a runOnceRetainMs of %s is refused', (value) => {
-    expect(() => sqliteStore('x.db', { runOnceRetainMs: value })).toThrow(
-      /^sqliteStore: runOnceRetainMs must be a number of milliseconds above 0/,
-    )
   })
 
   test('without node:sqlite, a path is refused, and the error names the required Node.js version', () => {
