@@ -108,18 +108,15 @@ test('a message without a type is shown by its scope', async () => {
   ])
 })
 
-test.each([
-  [300, 'undelivered', { ok: false, status: 300, response: 'thanks' }],
-  [500, 'undelivered', { ok: false, status: 500, response: 'thanks' }],
-])('a test message to which the endpoint responds with %i is %s', async (status, state, attempt) => {
-  const { url } = await receiver(status)
+test('a test message to which the endpoint responds with 300 is undelivered', async () => {
+  const { url } = await receiver(300)
   const { act, changes } = await openConsole()
   await act('saveWebhook', endpoint(url, { hook_id: 'mine' }))
   await act('testWebhook', { account: 'ada', hook_id: 'mine' })
-  await act('testWebhook', { account: 'ada', hook_id: 'mine' })
   const { rows: deliveries } = (await changes()).deliveries
-  expect(deliveries.map((delivery) => delivery.state)).toEqual([state, state])
-  expect((await act('readDelivery', { key: deliveries[0]?.key ?? '' })).attemptsMade).toMatchObject([attempt])
+  expect(deliveries).toMatchObject([{ state: 'undelivered' }])
+  const { attemptsMade } = await act('readDelivery', { key: deliveries[0]?.key ?? '' })
+  expect(attemptsMade).toMatchObject([{ ok: false, status: 300, response: 'thanks' }])
 })
 
 test('a test message to a closed port is undelivered, with the error', async () => {

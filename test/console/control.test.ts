@@ -85,12 +85,6 @@ describe('POST /control/', () => {
     )
   })
 
-  test('emit refuses a user for a payload of your own', async () => {
-    const { post } = await openControl()
-    const { status, body } = await post('emit', { kind: 'custom', account: 'ada', payload: { note: 1 } })
-    expect({ status, body }).toMatchObject({ status: 400, body: { error: expect.stringContaining('account') } })
-  })
-
   test('completeTask says whether the task was completed now, and which messages followed', async () => {
     const { url } = await receiver()
     const { post, service } = await openControl()
@@ -213,7 +207,7 @@ describe('GET /control/', () => {
 
   test('faults returns those that are not used up, as pendingFaults does', async () => {
     const { get, post, client } = await openControl()
-    const [used, first, second] = [
+    const [, first, second] = [
       await post('addFault', { on: 'getCampaignInfo', kind: 'garbage' }),
       await post('addFault', { on: 'getCampaignInfo', kind: 'status', status: 503, times: 3 }),
       await post('addFault', { on: 'delivery', kind: 'duplicate', times: null }),
@@ -226,9 +220,6 @@ describe('GET /control/', () => {
       { id: second, options: { on: 'delivery', kind: 'duplicate', times: null }, used: 0, remaining: null },
     ]
     expect(await get('faults')).toEqual(ok({ faults }))
-    expect(await post('cancelFault', { key: first })).toEqual(ok({}))
-    expect(await get('faults')).toEqual(ok({ faults: [faults[1]] }))
-    expect(await post('cancelFault', { key: used })).toMatchObject({ status: 400 })
   })
 
   test('state and deliveries hold no secret', async () => {
@@ -292,6 +283,15 @@ describe('a request under /control/ is refused', () => {
     ],
     ['a foreign option', 'POST', 'addFault', json, '{"kind":"reset","field":"x"}', 400, 'field is not an option'],
     ['a misspelt field', 'POST', 'advance', json, '{"ms":1,"sec":1}', 400, '"sec" is not a field. The fields are: ms.'],
+    [
+      'a user beside a payload of your own',
+      'POST',
+      'emit',
+      json,
+      '{"kind":"custom","account":"ada","payload":{}}',
+      400,
+      'account',
+    ],
     ['a wrong kind', 'POST', 'emit', json, '{"kind":"x","account":"a","aid":"i"}', 400, '"kind" must be one of'],
     ['an unknown kind of fault', 'POST', 'addFault', json, '{"kind":"x"}', 400, '"kind" must be one of: status, reset'],
     ['a cross-site request', 'POST', 'reset', { ...json, origin: 'https://evil.example' }, '{}', 403, 'other origins'],

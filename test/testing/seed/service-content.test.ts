@@ -227,6 +227,7 @@ describe('exportSeed', () => {
 describe('reset with a seed', () => {
   test.each([
     [{ campaigns: [{ id: '' }] }, /^reset: campaigns\.0\.id must not be empty/],
+    [{ webhooks: [{ url: HOOK, secret: '\0' }] }, /^reset: webhooks\.0\.secret must not consist of zero bytes/],
     [{ webhooks: [{ url: 'x' }] }, /^reset: webhooks\.0\.url must be an absolute http or https URL/],
     [
       {

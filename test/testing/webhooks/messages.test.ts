@@ -123,19 +123,6 @@ describe('messages', () => {
     expect(service.state.entries[0], 'emitting changes no XP').toMatchObject({ total: 1215 })
   })
 
-  test('emit limits XP to finite numbers, like completeTask', () => {
-    const { service } = start(undefined, {
-      campaigns: [
-        {
-          id: 'demo',
-          actions: [{ id: 'follow', xp: 1e300, xp_mul: 1e300 }],
-          users: [{ account: 'ada', platform: 'discord', xp_mul: 2 }],
-        },
-      ],
-    })
-    expect(JSON.parse(service.emit(emitFollow).body)).toMatchObject({ event: { data: { xp: Number.MAX_VALUE } } })
-  })
-
   test('emit applies the multipliers of the task and of the user', () => {
     const { service } = start(undefined, {
       campaigns: [

@@ -82,6 +82,7 @@ describe('a message', () => {
     [{ url: HOOK, campaigns: ['demo', ''] }, /^registerWebhook: campaigns\.1 must not be empty/],
     [{ url: [] }, /url must name at least one/],
     [{ url: HOOK, secret: '' }, /^registerWebhook: secret must not be empty/],
+    [{ url: HOOK, secret: '\0\0' }, /^registerWebhook: secret must not consist of zero bytes/],
     [{ url: HOOK, scope: '' }, /^registerWebhook: scope must not be empty/],
     [{ url: HOOK, hook_id: 5 }, /^registerWebhook: hook_id: expected string, received number/],
     [{ url: HOOK, campaigns: 'demo' }, /^registerWebhook: campaigns: expected array, received string/],
@@ -89,5 +90,6 @@ describe('a message', () => {
     const { service } = start()
     expect(() => service.registerWebhook(options as never)).toThrow(ConfigurationError)
     expect(() => service.registerWebhook(options as never)).toThrow(message)
+    expect(service.webhooks).toEqual([])
   })
 })
