@@ -112,31 +112,20 @@ describe('a signal of Next.js that the token source throws', () => {
 })
 
 describe('another digest', () => {
-  test.each(OTHERS)('%j does not change the error of fetch', async (digest) => {
-    const { client } = observedClient({ fetch: throwing(withDigest(digest)), maxRetries: 0 })
-    expect(await rejection(read(client))).toMatchObject({ code: 'network' })
+  const unreadable = Object.defineProperty(new Error('broken'), 'digest', {
+    get() {
+      throw new Error('digest')
+    },
   })
 
-  test.each(OTHERS)('%j does not change the error of the token source', async (digest) => {
-    const { client } = observedClient({
-      accessToken: throwing(withDigest(digest)),
-      fetch: vi.fn(),
-    })
-    expect(await rejection(read(client))).toMatchObject({ code: 'access_token' })
-  })
-
-  test('whose getter throws does not change the error of fetch', async () => {
-    const error = Object.defineProperty(new Error('broken'), 'digest', {
-      get() {
-        throw new Error('digest')
-      },
-    })
-    const { client } = observedClient({ fetch: throwing(error), maxRetries: 0 })
+  test.each([
+    ...OTHERS.map((digest) => [`${digest}`, withDigest(digest)] as const),
+    ['whose getter throws', unreadable] as const,
+    ['of a value that is no Error', { digest: 'NEXT_REDIRECT' }] as const,
+  ])('%s does not change the error of fetch or of the token source', async (_, thrown) => {
+    const { client } = observedClient({ fetch: throwing(thrown), maxRetries: 0 })
     expect(await rejection(read(client))).toMatchObject({ code: 'network' })
-  })
-
-  test('of a value that is no Error does not change the error of fetch', async () => {
-    const { client } = observedClient({ fetch: throwing({ digest: 'NEXT_REDIRECT' }), maxRetries: 0 })
-    expect(await rejection(read(client))).toMatchObject({ code: 'network' })
+    const { client: withoutToken } = observedClient({ accessToken: throwing(thrown), fetch: vi.fn() })
+    expect(await rejection(read(withoutToken))).toMatchObject({ code: 'access_token' })
   })
 })

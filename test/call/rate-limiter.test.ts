@@ -34,6 +34,14 @@ function admitted(waiting: readonly Promise<Slot>[]): number[] {
   return order
 }
 
+/** Ends an attempt with a 429. Returns the pause. */
+async function limited(queue: RateLimiter, token: unknown = 'token', retryAfterMs = 1_000): Promise<number> {
+  const admission = await admit(queue, token)
+  queue.record429(admission, retryAfterMs, backoff)
+  queue.release(admission)
+  return queue.pauseLeft(token)
+}
+
 const settled = () => vi.advanceTimersByTimeAsync(0)
 
 describe('maxConcurrency', () => {
@@ -159,13 +167,6 @@ describe('requestsPerSecond', () => {
 })
 
 describe('after a 429', () => {
-  async function limited(queue: RateLimiter, token: unknown = 'token', retryAfterMs = 1_000): Promise<number> {
-    const admission = await admit(queue, token)
-    queue.record429(admission, retryAfterMs, backoff)
-    queue.release(admission)
-    return queue.pauseLeft(token)
-  }
-
   test('all calls of the token wait as long as the service asks', async () => {
     const queue = new RateLimiter()
     expect(await limited(queue)).toBe(1_000)
@@ -428,9 +429,7 @@ describe('after calls that were abandoned, as in Workers at the end of a request
 
   test('a call does not wait for an abandoned retry in the queue', async () => {
     const queue = new RateLimiter()
-    const limited = await admit(queue)
-    queue.record429(limited, 2_000, backoff)
-    queue.release(limited)
+    await limited(queue, 'token', 2_000)
     void abandoned(() => admit(queue, 'token', 1))
     const order = admitted([admit(queue), admit(queue)])
     await vi.advanceTimersByTimeAsync(1_999)
@@ -441,9 +440,7 @@ describe('after calls that were abandoned, as in Workers at the end of a request
 
   test('a call waits at most a second for an abandoned retry that comes just before it', async () => {
     const queue = new RateLimiter()
-    const limited = await admit(queue)
-    queue.record429(limited, 100, backoff)
-    queue.release(limited)
+    await limited(queue, 'token', 100)
     void abandoned(() => admit(queue, 'token', 1))
     const order = admitted([admit(queue)])
     await vi.advanceTimersByTimeAsync(1_000)
@@ -478,9 +475,7 @@ describe('after calls that were abandoned, as in Workers at the end of a request
 
   test('the next call is the probe once the time limit of an abandoned probe is over', async () => {
     const queue = new RateLimiter()
-    const limited = await admit(queue)
-    queue.record429(limited, 1_000, backoff)
-    queue.release(limited)
+    await limited(queue, 'token', 1_000)
     await vi.advanceTimersByTimeAsync(1_000)
     expect(queue.tryAdmit('token', 10_000)).toBeDefined()
     const order = admitted([admit(queue), admit(queue)])
@@ -492,9 +487,7 @@ describe('after calls that were abandoned, as in Workers at the end of a request
 
   test('concurrency is no longer limited once all attempts have ended', async () => {
     const queue = new RateLimiter()
-    const limited = await admit(queue)
-    queue.record429(limited, 1_000, backoff)
-    queue.release(limited)
+    await limited(queue, 'token', 1_000)
     await vi.advanceTimersByTimeAsync(1_000)
     expect(queue.tryAdmit('token', 10_000)).toBeDefined()
     await vi.advanceTimersByTimeAsync(10_000)

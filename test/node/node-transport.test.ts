@@ -304,25 +304,37 @@ describe('bodies', () => {
     expect(server.requests[0]?.head).toMatch(/accept-encoding: gzip, deflate, br/i)
   })
 
-  test.each(encodings.slice(0, 5))('in %s are incomplete if the connection closes early', async (encoding, body) => {
-    const server = await serving(({ socket }) => {
-      socket.end(responseBytes(body, `content-encoding: ${encoding}\r\n`).subarray(0, -10))
-    })
+  const encoded = (encoding: string, body: Buffer) => responseBytes(body, `content-encoding: ${encoding}\r\n`)
+  const cut: [string, string, Uint8Array | string, boolean][] = [
+    ...encodings
+      .slice(0, 5)
+      .map(([encoding, body]): (typeof cut)[0] => [
+        encoding,
+        'the connection closes early',
+        encoded(encoding, body).subarray(0, -10),
+        true,
+      ]),
+    ...encodings
+      .slice(0, 4)
+      .map(([encoding, body]): (typeof cut)[0] => [
+        encoding,
+        'the compressed data is truncated',
+        encoded(encoding, body.subarray(0, -10)),
+        false,
+      ]),
+    ...['gzip', 'br'].map((encoding): (typeof cut)[0] => [
+      encoding,
+      'the connection closes before the first byte',
+      `HTTP/1.1 200 OK\r\ncontent-length: 9\r\ncontent-encoding: ${encoding}\r\n\r\n`,
+      true,
+    ]),
+  ]
+
+  test.each(cut)('in %s are incomplete if %s', async (_, __, bytes, closes) => {
+    const server = await serving(({ socket }) => (closes ? socket.end(bytes) : socket.write(bytes)))
     const response = await transportWith().send({ ...read(server), maxResponseBytes: 10_000 }, never)
     expect(response).toMatchObject({ status: 200, complete: false })
   })
-
-  test.each(encodings.slice(0, 4))(
-    'in %s are incomplete if the compressed data is truncated',
-    async (encoding, body) => {
-      const cut = body.subarray(0, -10)
-      const server = await serving(({ socket }) =>
-        socket.write(responseBytes(cut, `content-encoding: ${encoding}\r\n`)),
-      )
-      const response = await transportWith().send({ ...read(server), maxResponseBytes: 10_000 }, never)
-      expect(response).toMatchObject({ status: 200, complete: false })
-    },
-  )
 
   test.each(encodings.slice(0, 5))('in %s may have bytes after the compressed data', async (encoding, body) => {
     const bytes = responseBytes(Buffer.concat([body, Buffer.alloc(100_000)]), `content-encoding: ${encoding}\r\n`)
@@ -385,12 +397,6 @@ describe('bodies', () => {
       expect(await transportWith().send(read(server), never)).toMatchObject({ status: 200, text: '', complete: true })
     },
   )
-
-  test.each(['gzip', 'br'])('in %s are incomplete if the connection closes before the first byte', async (encoding) => {
-    const head = `HTTP/1.1 200 OK\r\ncontent-length: 9\r\ncontent-encoding: ${encoding}\r\n\r\n`
-    const server = await serving(({ socket }) => socket.end(head))
-    expect(await transportWith().send(read(server), never)).toMatchObject({ status: 200, text: '', complete: false })
-  })
 })
 
 describe('unusual responses', () => {
@@ -480,35 +486,34 @@ describe('a request to', () => {
     expect(server.requests[0]?.head).toMatch(/host: \[::1\]:\d+/i)
   })
 
-  test('a host with two addresses is sent if only one address refuses', async () => {
-    const server = await serving(({ socket }) => socket.write(responseBytes('{}')))
-    const both = ((_host, _options, callback) => {
-      callback(null, [
-        { address: '::1', family: 6 },
-        { address: '127.0.0.1', family: 4 },
-      ])
+  /** Sends a request to a host with two addresses. */
+  function toTwo(server: RawServer, addresses: readonly [address: string, family: number][]) {
+    const lookup = ((_host, _options, callback) => {
+      callback(
+        null,
+        addresses.map(([address, family]) => ({ address, family })),
+      )
     }) as LookupFunction
-    const agent = new http.Agent({ lookup: both } as http.AgentOptions)
     const url = server.url.replace('127.0.0.1', 'two.example')
-    expect((await transportWith({ agent }).send({ ...read(server), url }, never)).status).toBe(200)
-  })
+    return transportWith({ agent: new http.Agent({ lookup } as http.AgentOptions) }).send(
+      { ...read(server), url },
+      never,
+    )
+  }
 
-  test('a host with two addresses fails with sent: false if both refuse', async () => {
-    const server = await serving(() => undefined)
+  test('a host with two addresses is sent if only one address refuses, and fails with sent: false if both do', async () => {
+    const server = await serving(({ socket }) => socket.end(responseBytes('{}')))
+    const one = await toTwo(server, [
+      ['::1', 6],
+      ['127.0.0.1', 4],
+    ])
+    expect(one.status).toBe(200)
     await server.close()
-    const both = ((_host, _options, callback) => {
-      callback(null, [
-        { address: '127.0.0.1', family: 4 },
-        { address: '127.0.0.2', family: 4 },
-      ])
-    }) as LookupFunction
-    const agent = new http.Agent({ lookup: both } as http.AgentOptions)
-    const url = server.url.replace('127.0.0.1', 'two.example')
-    await expect(transportWith({ agent }).send({ ...read(server), url }, never)).rejects.toMatchObject({
-      kind: 'network',
-      sent: false,
-      systemCode: 'ECONNREFUSED',
-    })
+    const both = toTwo(server, [
+      ['127.0.0.1', 4],
+      ['127.0.0.2', 4],
+    ])
+    await expect(both).rejects.toMatchObject({ kind: 'network', sent: false, systemCode: 'ECONNREFUSED' })
   })
 
   test('an unknown host fails with sent: false', async () => {

@@ -188,21 +188,7 @@ export function transportContract(
         expect(await send(server.baseUrl)).toMatchObject({ status: 200, text: '', complete: true })
       })
 
-      test('with a character in two chunks is decoded correctly', async () => {
-        const server = await started(
-          httpServer((response) => {
-            const bytes = Buffer.from(TEXT)
-            const rest = (at: number): void => {
-              if (at === bytes.length) response.end()
-              else response.write(bytes.subarray(at, at + 1), () => rest(at + 1))
-            }
-            rest(0)
-          }),
-        )
-        expect((await send(server.baseUrl)).text).toBe(TEXT)
-      })
-
-      test('in thousands of chunks of one byte is complete', async () => {
+      test('in thousands of chunks of one byte, which split characters, is complete', async () => {
         const bytes = Buffer.from(TEXT.repeat(Math.ceil(5_000 / TEXT.length)))
         const server = await started(
           tcpServer((socket) => {
@@ -226,17 +212,9 @@ export function transportContract(
       })
 
       test.each([
-        ['gzip', gzipSync],
-        ['deflate', deflateSync],
-        ['br', brotliCompressSync],
-      ])('compressed by %s is decompressed', async (encoding, compress) => {
-        const server = await started(
-          httpServer((response) => response.writeHead(200, { 'content-encoding': encoding }).end(compress(TEXT))),
-        )
-        expect(await send(server.baseUrl)).toMatchObject({ text: TEXT, complete: true })
-      })
-
-      test.each([
+        ['gzip', gzipSync(TEXT)],
+        ['deflate', deflateSync(TEXT)],
+        ['br', brotliCompressSync(TEXT)],
         ['gzip, gzip', gzipSync(gzipSync(TEXT))],
         ['deflate,br', brotliCompressSync(deflateSync(TEXT))],
         ['BR , x-gzip', gzipSync(brotliCompressSync(TEXT))],
@@ -362,6 +340,7 @@ export function transportContract(
             response.write(gzipSync(TEXT).subarray(0, 20), () => response.socket?.end())
           },
         ],
+        ['not compressed', (response) => response.writeHead(status, { 'content-encoding': 'gzip' }).end(TEXT)],
       ]
 
       test.each(
@@ -370,13 +349,6 @@ export function transportContract(
         const server = await started(httpServer(lose))
         expect(await write(server.baseUrl)).toMatchObject({ status, complete: false, cause: expect.any(Error) })
         expect(server.requests).toHaveLength(1)
-      })
-
-      test('whose body is not gzip keeps the status', async () => {
-        const server = await started(
-          httpServer((response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(TEXT)),
-        )
-        expect(await write(server.baseUrl)).toMatchObject({ status: 200, complete: false })
       })
     })
 
