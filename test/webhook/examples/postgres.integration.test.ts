@@ -33,6 +33,13 @@ async function openDatabase(): Promise<{ readonly databaseUrl: string; readonly 
   return { databaseUrl, pool }
 }
 
+/** Ends a process with SIGTERM. Returns its exit code and its signal. */
+async function terminate({ process }: RunningExample): Promise<unknown[]> {
+  const exited = once(process, 'exit')
+  process.kill('SIGTERM')
+  return exited
+}
+
 async function deliver(url: string, user: string, id: string, fields: object = {}): Promise<number> {
   const body = JSON.stringify(exampleActivity({ id, user, ...fields }))
   const headers = { 'content-type': 'application/json', 'x-service-signature': signWebhook(secret, body) }
@@ -61,19 +68,14 @@ describe.skipIf(skipped).each(['webhook-postgres', 'webhook-queue'])('examples/%
     await expect.poll(balances).toEqual([{ xp: 100 }])
     const duplicates = await Promise.all(ids.map((id) => deliver(second.url, user, id)))
     expect(new Set(duplicates)).toEqual(new Set([200]))
-    for (const { process } of [first, second]) {
-      const exited = once(process, 'exit')
-      process.kill('SIGTERM')
-      expect(await exited).toEqual([0, null])
-    }
+    for (const running of [first, second]) expect(await terminate(running)).toEqual([0, null])
     expect(await balances()).toEqual([{ xp: 100 }])
   })
-})
 
-describe.skipIf(skipped).each(['webhook-postgres', 'webhook-queue'])('examples/%s.ts', (name) => {
   test('credits no XP of a Test message in the test campaign', async () => {
     const { databaseUrl, pool } = await openDatabase()
-    const { url, process } = await start(name, databaseUrl)
+    const running = await start(name, databaseUrl)
+    const { url } = running
     const user = randomUUID()
     const action = { id: 'a-1', name: 'Follow', type: 'social', meta: null }
     const event = { type: 'action_completed', data: { action, account: user, xp: 1000 } }
@@ -83,9 +85,7 @@ describe.skipIf(skipped).each(['webhook-postgres', 'webhook-queue'])('examples/%
     const balances = async () =>
       (await pool.query('SELECT xp::float8 AS xp FROM balances WHERE user_id = $1', [user])).rows
     await expect.poll(balances).toEqual([{ xp: 10 }])
-    const exited = once(process, 'exit')
-    process.kill('SIGTERM')
-    await exited
+    await terminate(running)
     expect(await balances()).toEqual([{ xp: 10 }])
   })
 })
@@ -168,8 +168,6 @@ describe.skipIf(skipped)('examples/webhook-queue.ts', () => {
     const balance = async () => (await pool.query('SELECT user_id, xp::float8 AS xp FROM balances')).rows
     await expect.poll(balance).toEqual([{ user_id: user, xp: 30 }])
     expect(await run('failed')).toEqual(['0 failed'])
-    const exited = once(running.process, 'exit')
-    running.process.kill('SIGTERM')
-    expect(await exited).toEqual([0, null])
+    expect(await terminate(running)).toEqual([0, null])
   })
 })

@@ -1,6 +1,6 @@
 import { type DeliveryStore, LeaseError, memoryStore } from 'campaign-client/webhook'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { activity, deliveryOf } from '../signed-message.ts'
+import { activity, deliveryOf, SECRET } from '../signed-message.ts'
 import { deferred, never, type ObservedReceiver, observedReceiver, recordingStore } from './observed-receiver.ts'
 
 const LEASE_MS = 30_000
@@ -481,7 +481,6 @@ describe('maxRunMs', () => {
       leaseMs: 30_000,
       handle: () => never,
     })
-    const { SECRET } = await import('../signed-message.ts')
     void receiver.fetch(deliveryOf(activity()))
     await vi.advanceTimersByTimeAsync(9000)
     secret.resolve(SECRET)

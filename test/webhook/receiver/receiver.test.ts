@@ -338,7 +338,8 @@ describe('refused because of the method, the size or the content', () => {
     })
     const answer = receiver.fetch(streamed(body))
     await vi.advanceTimersByTimeAsync(400)
-    expect((await answer).status).toBe(408)
+    const response = await answer
+    expect([response.status, await response.json()]).toEqual([408, { ok: false, error: 'request_timeout' }])
     expect(rejections).toMatchObject([{ reason: 'body_timeout', status: 408 }])
     expect(cancelled).toBe(true)
   })

@@ -1,13 +1,9 @@
-import { afterEach, expect, test, vi } from 'vitest'
-import { activity, deliveryOf, WELL_FORMED } from '../signed-message.ts'
+import { expect, test } from 'vitest'
+import { activity, deliveryOf } from '../signed-message.ts'
 import { observedReceiver } from './observed-receiver.ts'
 
 const ADDRESS = 'http://receiver.test/webhooks/campaign'
 const HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' }
-
-afterEach(() => {
-  vi.useRealTimers()
-})
 
 async function contentOf(response: Response): Promise<unknown> {
   return [response.status, Object.fromEntries(response.headers), await response.json()]
@@ -40,13 +36,4 @@ test.each<[status: number, error: string, more: Record<string, string>, request:
     { ...HEADERS, ...more },
     { ok: false, error },
   ])
-})
-
-test('408 has the error request_timeout', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
-  const { receiver } = observedReceiver({ deadlineMs: 400 })
-  const init = { method: 'POST', headers: WELL_FORMED, body: new ReadableStream(), duplex: 'half' } as RequestInit
-  const response = receiver.fetch(new Request(ADDRESS, init))
-  await vi.advanceTimersByTimeAsync(400)
-  expect(await contentOf(await response)).toEqual([408, HEADERS, { ok: false, error: 'request_timeout' }])
 })

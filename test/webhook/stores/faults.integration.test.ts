@@ -72,42 +72,6 @@ describe.skipIf(skipsWithout(redis.name, redis.missing))('redisStore when connec
   })
   afterAll(() => service?.stop())
 
-  test.concurrent('a pool of redis: the next attempts are handled', async (context) => {
-    const proxy = await proxyTo(service, context)
-    const client = createClientPool({ url: proxy.url, disableOfflineQueue: true }, { maximum: MAX_CONNECTIONS })
-    client.on('error', () => undefined)
-    await client.connect()
-    context.onTestFinished(() => client.destroy())
-    await expectHandledAfterSilence(redisStore(client, { prefix }), proxy)
-    // The connections are usable for your own commands.
-    const values = Array.from({ length: 2 * MAX_CONNECTIONS }, () => client.ping())
-    expect(new Set(await Promise.all(values))).toEqual(new Set(['PONG']))
-  })
-
-  test.concurrent('a pool of redis with a keyPrefix: a call rejects after 3 s, and keys have the prefix', async (context) => {
-    const proxy = await proxyTo(service, context)
-    const client = createClientPool({ url: proxy.url, keyPrefix: prefix })
-    client.on('error', () => undefined)
-    await client.connect()
-    context.onTestFinished(() => client.destroy())
-    const store = redisStore(client, { prefix: 'p:' })
-    const key = freshKey()
-    await claimed(store, key, 60_000)
-    expect(await client.exists(`p:${key}`)).toBe(1)
-    proxy.silence()
-    await expect(store.claim(freshKey(), 1000)).rejects.toThrow('redisStore: Redis did not respond within 3000 ms')
-  })
-
-  test.concurrent('ioredis with a socketTimeout: the next attempts are handled', async (context) => {
-    const proxy = await proxyTo(service, context)
-    const options = { enableOfflineQueue: false, maxRetriesPerRequest: 1, socketTimeout: 5_000, lazyConnect: true }
-    const client = new Redis(proxy.url, options)
-    client.on('error', () => undefined)
-    await client.connect()
-    context.onTestFinished(() => client.disconnect())
-    await expectHandledAfterSilence(redisStore(client, { prefix }), proxy)
-  })
-
   const open = {
     async 'a pool of redis'(url: string) {
       const client = createClientPool({ url, disableOfflineQueue: true }, { maximum: MAX_CONNECTIONS })
@@ -133,6 +97,37 @@ describe.skipIf(skipsWithout(redis.name, redis.missing))('redisStore when connec
       return { client, close: () => client.disconnect() }
     },
   }
+
+  test.concurrent('a pool of redis: the next attempts are handled', async (context) => {
+    const proxy = await proxyTo(service, context)
+    const { client, close } = await open['a pool of redis'](proxy.url)
+    context.onTestFinished(close)
+    await expectHandledAfterSilence(redisStore(client, { prefix }), proxy)
+    // The connections are usable for your own commands.
+    const values = Array.from({ length: 2 * MAX_CONNECTIONS }, () => client.ping())
+    expect(new Set(await Promise.all(values))).toEqual(new Set(['PONG']))
+  })
+
+  test.concurrent('a pool of redis with a keyPrefix: a call rejects after 3 s, and keys have the prefix', async (context) => {
+    const proxy = await proxyTo(service, context)
+    const client = createClientPool({ url: proxy.url, keyPrefix: prefix })
+    client.on('error', () => undefined)
+    await client.connect()
+    context.onTestFinished(() => client.destroy())
+    const store = redisStore(client, { prefix: 'p:' })
+    const key = freshKey()
+    await claimed(store, key, 60_000)
+    expect(await client.exists(`p:${key}`)).toBe(1)
+    proxy.silence()
+    await expect(store.claim(freshKey(), 1000)).rejects.toThrow('redisStore: Redis did not respond within 3000 ms')
+  })
+
+  test.concurrent('ioredis with a socketTimeout: the next attempts are handled', async (context) => {
+    const proxy = await proxyTo(service, context)
+    const { client, close } = await open.ioredis(proxy.url)
+    context.onTestFinished(close)
+    await expectHandledAfterSilence(redisStore(client, { prefix }), proxy)
+  })
 
   test.concurrent.for(Object.entries(open))(
     '%s: a claim that comes after 3 s is released',

@@ -107,12 +107,6 @@ describe('a client that changes rows', () => {
     const sql = Object.assign(() => undefined, { unsafe, begin: expect.unreachable, options: { prepare: false } })
     await expectRefused(postgresStore(sql as never), unsafe)
   })
-
-  test('may rename columns', async () => {
-    const row = { Unchanged: 'Text', MISSING: null }
-    const claim = postgresStore(poolOf(async () => ({ rows: [row] }))).claim('key', 1000)
-    expect(await claim).toMatchObject({ state: 'claimed' })
-  })
 })
 
 describe('a pool of another package', () => {

@@ -73,11 +73,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
     describe('runOnce', () => {
       runOnceContract<PoolClient>(() => ({
         open: (options) => postgresStore(pool, { table, ...options }),
-        openSeparate(connections = 2) {
-          const own = new Pool({ connectionString: service.url, max: connections })
-          own.on('error', () => undefined)
-          return { store: postgresStore(own, { table }), close: () => own.end() }
-        },
+        openSeparate: (max = 2) => postgresStore(ownPool({ max }), { table }),
         query: async (tx, text, ...values) => (await tx.query(text, values)).rows,
         observe,
         applied,
@@ -176,15 +172,8 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
     describe('runOnce', () => {
       runOnceContract<TransactionSql>(() => ({
         open: (options) => postgresStore(sql, { table, ...options }),
-        openSeparate(connections = 2) {
-          const own = connect(service.url, {
-            max: connections,
-            prepare: false,
-            backoff: () => 0,
-            onnotice: () => undefined,
-          })
-          return { store: postgresStore(own, { table }), close: () => own.end({ timeout: 0 }) }
-        },
+        openSeparate: (max = 2) =>
+          postgresStore(ownSql({ max, backoff: () => 0, onnotice: () => undefined }), { table }),
         query: async (tx, text, ...values) => tx.unsafe(text, values),
         observe,
         applied,

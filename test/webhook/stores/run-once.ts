@@ -15,8 +15,8 @@ import { claimed, freshKey } from './store-clock.ts'
 /** One of the two PostgreSQL clients, with functions for the tests. */
 export interface RunOnceDatabase<Tx> {
   open(options?: PostgresStoreOptions): PostgresStore<Tx>
-  /** Opens a store on its own connections, for tests that break them. */
-  openSeparate(connections?: number): { store: PostgresStore<Tx>; close(): Promise<void> }
+  /** Opens a store on its own connections, for a test that breaks them. */
+  openSeparate(connections?: number): PostgresStore<Tx>
   /** Runs a statement in the transaction; the parameters are text. */
   query(tx: Tx, text: string, ...values: string[]): Promise<readonly Record<string, unknown>[]>
   /** Runs a statement outside the transactions. */
@@ -237,22 +237,18 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
       ['a COMMIT and a BEGIN', ['COMMIT', 'BEGIN'], false],
       ['ROLLBACK AND CHAIN', ['ROLLBACK AND CHAIN'], true],
     ])('makes runOnce reject after %s', async (_, statements, isRolledBack) => {
-      const { store, close } = database().openSeparate()
+      const store = database().openSeparate()
       const key = freshKey()
-      try {
-        await expect(
-          store.runOnce(key, async (tx) => {
-            await apply(tx, key)
-            for (const statement of statements) await database().query(tx, statement)
-          }),
-          // `postgres` itself refuses BEGIN.
-        ).rejects.toThrow(/the function of runOnce committed|UNSAFE_TRANSACTION/)
-        expect(await timesApplied(key)).toBe(isRolledBack ? 0 : 1)
-        expect((await store.runOnce(key, (tx) => apply(tx, key))).ran).toBe(isRolledBack)
-        expect(await timesApplied(key)).toBe(1)
-      } finally {
-        await close()
-      }
+      await expect(
+        store.runOnce(key, async (tx) => {
+          await apply(tx, key)
+          for (const statement of statements) await database().query(tx, statement)
+        }),
+        // `postgres` itself refuses BEGIN.
+      ).rejects.toThrow(/the function of runOnce committed|UNSAFE_TRANSACTION/)
+      expect(await timesApplied(key)).toBe(isRolledBack ? 0 : 1)
+      expect((await store.runOnce(key, (tx) => apply(tx, key))).ran).toBe(isRolledBack)
+      expect(await timesApplied(key)).toBe(1)
     })
 
     test('may send ROLLBACK TO SAVEPOINT', async () => {
@@ -279,7 +275,7 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
     }
 
     test('loses no lease with 36 concurrent messages over four connections, for longer than a lease', async () => {
-      const { store, close } = database().openSeparate(4)
+      const store = database().openSeparate(4)
       const errors: unknown[] = []
       const applied: string[] = []
       const receiver = createWebhookReceiver({
@@ -297,15 +293,11 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
           applied.push(key)
         },
       })
-      try {
-        const statuses = await Promise.all(Array.from({ length: 36 }, () => deliver(receiver)))
-        expect(errors.filter((error) => error instanceof LeaseError)).toEqual([])
-        expect(new Set(statuses)).toEqual(new Set([200]))
-        for (const key of applied) expect(await timesApplied(key)).toBe(1)
-      } finally {
-        await receiver.close()
-        await close()
-      }
+      const statuses = await Promise.all(Array.from({ length: 36 }, () => deliver(receiver)))
+      expect(errors.filter((error) => error instanceof LeaseError)).toEqual([])
+      expect(new Set(statuses)).toEqual(new Set([200]))
+      for (const key of applied) expect(await timesApplied(key)).toBe(1)
+      await receiver.close()
     })
   })
 
@@ -347,49 +339,41 @@ export function runOnceContract<Tx>(database: () => RunOnceDatabase<Tx>): void {
       ['in the middle of the function', true],
       ['just before the commit', false],
     ])('%s, no write is committed, and the next call runs', async (_, inTheMiddle) => {
-      const { store, close } = database().openSeparate()
+      const store = database().openSeparate()
       const key = freshKey()
-      try {
-        await expect(
-          store.runOnce(key, async (tx) => {
-            await apply(tx, key)
-            await database().observe('SELECT pg_terminate_backend($1::int)', `${await backendOf(tx)}`)
-            if (!inTheMiddle) return
-            // No query is running, so the client reports the lost connection as an event.
-            await wait(50)
-            await apply(tx, key)
-          }),
-        ).rejects.toThrow()
-        expect(await timesApplied(key)).toBe(0)
-        expect(
-          (
-            await database()
-              .open()
-              .runOnce(key, (tx) => apply(tx, key))
-          ).ran,
-        ).toBe(true)
-        expect(await timesApplied(key)).toBe(1)
-      } finally {
-        await close()
-      }
+      await expect(
+        store.runOnce(key, async (tx) => {
+          await apply(tx, key)
+          await database().observe('SELECT pg_terminate_backend($1::int)', `${await backendOf(tx)}`)
+          if (!inTheMiddle) return
+          // No query is running, so the client reports the lost connection as an event.
+          await wait(50)
+          await apply(tx, key)
+        }),
+      ).rejects.toThrow()
+      expect(await timesApplied(key)).toBe(0)
+      expect(
+        (
+          await database()
+            .open()
+            .runOnce(key, (tx) => apply(tx, key))
+        ).ran,
+      ).toBe(true)
+      expect(await timesApplied(key)).toBe(1)
     })
 
     test('the store opens a new connection', async () => {
-      const { store, close } = database().openSeparate()
+      const store = database().openSeparate()
       const key = freshKey()
-      try {
-        await store
-          .runOnce(freshKey(), async (tx) => {
-            await database().observe('SELECT pg_terminate_backend($1::int)', `${await backendOf(tx)}`)
-            await wait(20)
-          })
-          .catch(() => undefined)
-        const run = () => store.runOnce(key, (tx) => apply(tx, key)).catch(() => undefined)
-        await expect.poll(run, { interval: 5 }).toEqual({ ran: false })
-        expect(await timesApplied(key)).toBe(1)
-      } finally {
-        await close()
-      }
+      await store
+        .runOnce(freshKey(), async (tx) => {
+          await database().observe('SELECT pg_terminate_backend($1::int)', `${await backendOf(tx)}`)
+          await wait(20)
+        })
+        .catch(() => undefined)
+      const run = () => store.runOnce(key, (tx) => apply(tx, key)).catch(() => undefined)
+      await expect.poll(run, { interval: 5 }).toEqual({ ran: false })
+      expect(await timesApplied(key)).toBe(1)
     })
   })
 }

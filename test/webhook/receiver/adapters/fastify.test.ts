@@ -43,28 +43,17 @@ describe('Fastify 5', () => {
     expect(text.statusCode).toBe(415)
   })
 
-  test.each([
-    ['application/json'],
-    ['application/json; charset=utf-8'],
-    ['text/plain'],
-    ['application/octet-stream'],
-    ['image/png'],
-  ])('the content type %s is accepted', async (type) => {
-    const { post } = await mounted()
-    expect((await post(message(), { 'content-type': type })).status).toBe(200)
+  const documented = ['application/json', 'application/json; charset=utf-8', 'text/plain', 'image/png']
+  // Fastify refuses these.
+  const odd = ['x', 'json', ';', 'application/', 'application/json, text/plain', 'a/b/c', '*', '*/*', 'ü/json']
+  test.each([...documented, ...odd])('the content type %j does not matter', async (type) => {
+    const { post, handled, rejections } = await mounted()
+    const body = message()
+    expect((await post(body, { 'content-type': type })).status).toBe(200)
+    expect(handled).toHaveLength(1)
+    expect((await post(body, { 'content-type': type, ...WELL_FORMED })).status).toBe(401)
+    expect(rejections).toMatchObject([{ reason: 'signature_mismatch' }])
   })
-
-  test.each(['x', 'json', ';', 'application/', 'application/json, text/plain', 'a/b/c', '*', '*/*', 'ü/json'])(
-    'the odd content type %j, which Fastify refuses, does not matter',
-    async (type) => {
-      const { post, handled, rejections } = await mounted()
-      const body = message()
-      expect((await post(body, { 'content-type': type })).status).toBe(200)
-      expect(handled).toHaveLength(1)
-      expect((await post(body, { 'content-type': type, ...WELL_FORMED })).status).toBe(401)
-      expect(rejections).toMatchObject([{ reason: 'signature_mismatch' }])
-    },
-  )
 
   test('an error in a hook of the application does not reach the receiver', async () => {
     const { post, handled, errors } = await mounted({}, (app) => {
