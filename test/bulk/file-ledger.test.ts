@@ -264,11 +264,14 @@ describe('a ledger is refused with its path and the reason', () => {
       (path: string) => writeFileSync(path, `address,xp\n${'0x1,5\n'.repeat(200)}`),
       /it is not an SQLite database. Use another file/,
     ],
-    [
-      'it is a short text',
-      (path: string) => writeFileSync(path, 'no'),
-      /it is not an SQLite database. Use another file/,
-    ],
+    ...[1, 511].map(
+      (size) =>
+        [
+          `it is a text of ${size} bytes`,
+          (path: string) => writeFileSync(path, 'x'.repeat(size)),
+          /it is not an SQLite database. Use another file/,
+        ] as const,
+    ),
     [
       'it is a database of another program',
       (path: string) => database(path, 'CREATE TABLE a (b)'),
@@ -393,15 +396,6 @@ describe('a ledger is refused with its path and the reason', () => {
       /it is missing, but .*-journal still exists/,
     )
     expect(readFileSync(`${path}-journal`, 'utf8')).toBe('left')
-  })
-
-  test.each(['x', 'x'.repeat(511)])('if it is too small for a database', async (content) => {
-    const path = newPath()
-    writeFileSync(path, content)
-    const run = rewardWallets(setup().client, awards(1), { ledger: fileLedger(path) })
-    await expect(run).rejects.toThrow('it is not an SQLite database. Use another file')
-    await expect(entriesOf(path)).rejects.toThrow('it is not an SQLite database')
-    expect(readFileSync(path, 'utf8')).toBe(content)
   })
 
   test('if its name leaves no room for the files beside it', async () => {

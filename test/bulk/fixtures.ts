@@ -3,13 +3,11 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { CampaignClient, type CommonClientOptions, type FetchLike } from 'campaign-client'
 import {
-  type AwardLedger,
   type AwardReport,
   type AwardRow,
   AwardRunStoppedError,
   type LedgerEntry,
   readLedger,
-  rewardWallets,
 } from 'campaign-client/bulk'
 import { type CampaignService, createCampaignService } from 'campaign-client/testing'
 import { expect, onTestFinished } from 'vitest'
@@ -125,21 +123,4 @@ export function holdCalls(client: Pick<CampaignClient, 'rewardWallet'>) {
       await client.rewardWallet(row)
     },
   }
-}
-
-/** Expects that finished rows of a halted campaign keep the verdicts of the ledger. */
-export async function expectVerdictsKeptWhenHalted(ledger: AwardLedger): Promise<void> {
-  const { client, service } = setup()
-  service.fail({ on: 'rewardWallet', kind: 'applied_then_reset' })
-  await rewardWallets(client, awards(1), { ledger })
-  await rewardWallets(client, awards(3, 1), { ledger })
-  service.fail({ on: 'rewardWallet', kind: 'status', status: 403 })
-  // The last row contradicts the ledger.
-  const rows = [award(50), award(51), ...awards(3), award(1), award(3, { xp: 99 })]
-  const report = await rewardWallets(client, rows, { ledger, concurrency: 1 })
-  expect(report.counts).toEqual(counts({ awarded: 2, indeterminate: 1, duplicate: 1 }))
-  expect(report).toMatchObject({ fromLedger: 2, complete: false })
-  expect(report.problems).toMatchObject([{ id: 'award-0', verdict: 'indeterminate', code: 'network' }])
-  // The row in doubt counts once, as indeterminate.
-  expect(report.halted).toMatchObject([{ pid: 'demo', rows: 3 }])
 }

@@ -388,12 +388,6 @@ describe('an invalid argument of postgresLedger is refused', () => {
       { run: 'x' },
       /made with prepare: false. With prepared statements, .* can lose a COMMIT/,
     ],
-    [
-      'a sql without options',
-      Object.assign(() => undefined, { unsafe: () => undefined, begin: () => undefined }),
-      { run: 'x' },
-      /made with prepare: false/,
-    ],
     ['an object like a sql', { unsafe: pool.query, begin: pool.query }, { run: 'x' }, /database must be a Pool/],
     ['an object that can only query', { query: pool.query }, { run: 'x' }, /database must be a Pool/],
     ['an object that can only connect', { connect: pool.connect }, { run: 'x' }, /database must be a Pool/],

@@ -12,18 +12,7 @@ import { type AwardProgress, type AwardReport, type AwardRow, fileLedger, reward
 import { createCampaignService } from 'campaign-client/testing'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { skipPauses } from '../support/skip-pauses.ts'
-import {
-  award,
-  awards,
-  counts,
-  entriesOf,
-  expectVerdictsKeptWhenHalted,
-  holdCalls,
-  newPath,
-  setup,
-  stopErrorOf,
-  verdictsOf,
-} from './fixtures.ts'
+import { award, awards, counts, entriesOf, holdCalls, newPath, setup, stopErrorOf, verdictsOf } from './fixtures.ts'
 
 function withThrowingGetters(error: Error, ...names: readonly string[]): Error {
   const get = (): never => {
@@ -374,9 +363,6 @@ describe('failures that do not end a run', () => {
     const next = await rewardWallets(clientWith('full'), rows, { ledger: fileLedger(path) })
     expect(next).toMatchObject({ complete: true, counts: counts({ awarded: 40 }), fromLedger: 20, halted: [] })
   })
-
-  test('finished rows of a halted campaign keep their verdicts', () =>
-    expectVerdictsKeptWhenHalted(fileLedger(newPath())))
 
   test('a halted campaign that is refused again keeps its count of rows', async () => {
     const refused = new AccessDeniedError('no', { status: 403, headers: {}, outcome: 'not_applied' })

@@ -274,16 +274,6 @@ describe('ids and XP', () => {
     expect(again).toMatchObject({ counts: counts({ awarded: 2, duplicate: 2 }), fromLedger: 2 })
   })
 
-  test('ids differ by letter case, Unicode form and white space', async () => {
-    const { client, service } = setup()
-    const ids = ['a', 'A', 'é', 'e\u0301', ' a', 'a ', '"', '\\', '\n', '😀', 'a'.repeat(20_000)]
-    const rows = ids.map((id, number) => award(number, { id }))
-    const ledger = fileLedger(newPath())
-    expect((await rewardWallets(client, rows, { ledger })).counts.awarded).toBe(ids.length)
-    expect((await rewardWallets(client, rows, { ledger })).fromLedger).toBe(ids.length)
-    expect(service.state.awards.map(({ id }) => id).sort()).toEqual([...ids].sort())
-  })
-
   test.each([
     [[0.1, 0.2], 0.3],
     [Array(10).fill(0.1), 1],

@@ -189,8 +189,9 @@ describe('read-only and allowed campaigns', () => {
     { CAMPAIGN_ALLOWED_CAMPAIGNS: 'demo,,test' },
   ])('refuses %j, even for a read', async (more) => {
     const { env, service } = await listeningService()
-    const { code } = await run(['call', 'getCampaignInfo', '--pid', 'demo'], { env: { ...env, ...more } })
+    const { code, stderr } = await run(['call', 'getCampaignInfo', '--pid', 'demo'], { env: { ...env, ...more } })
     expect(code).toBe(2)
+    expect(stderr).toMatch(/CAMPAIGN_READ_ONLY must be 1|must be a list of campaign IDs/)
     expect(service.requests).toEqual([])
   })
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createSecureServer as createSecureHttp2Server } from 'node:http2'
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
@@ -9,7 +9,7 @@ import { TestAuthority } from '../node/certificates.ts'
 import { skipsWithout } from '../support/skips-without.ts'
 import { listOf, setUp } from './award/set-up.ts'
 import { deviatingServer } from './check/deviation.ts'
-import { jsonOf, runProcess, scratchFolder, startProcess } from './command.ts'
+import { runProcess, scratchFolder, startProcess } from './command.ts'
 import { listeningService } from './service.ts'
 
 // The command as a process: signals, pipes, exit codes, a full disk, the environment. Everything else runs in the process of
@@ -132,31 +132,12 @@ test('runs without a home directory', async () => {
 describe('webhook', () => {
   const env = { CAMPAIGN_WEBHOOK_SECRET: 'a secret of the webhook' }
 
-  /** Starts a server that does not respond. */
-  async function silentServer<Started extends Server>(server: Started): Promise<{ server: Started; port: number }> {
-    await once(server.listen(0, '127.0.0.1'), 'listening')
-    const sockets = new Set<Socket>()
-    server.on('connection', (socket) => sockets.add(socket.on('error', () => undefined)))
-    onTestFinished(() => {
-      server.close()
-      for (const socket of sockets) socket.destroy()
-    })
-    return { server, port: (server.address() as AddressInfo).port }
-  }
-
-  test.each(['SIGINT', 'SIGTERM'] as const)('send ends by %s', async (signal) => {
-    const { server, port } = await silentServer(createServer())
-    const running = await startProcess(['webhook', 'send', `http://127.0.0.1:${port}/`, '--json'], { env })
-    await once(server, 'connection')
-    running.kill(signal)
-    const ended = await running.ended
-    expect(ended.signal).toBe(signal)
-    expect(jsonOf(ended)).toMatchObject({ response: [{ error: 'interrupted' }] })
-  })
-
   test('send trusts the authority of NODE_EXTRA_CA_CERTS, and says that a receiver accepts HTTP/2 only', async () => {
     const authority = await TestAuthority.create()
-    const { port } = await silentServer(createSecureHttp2Server(await authority.issue('localhost')))
+    const server = createSecureHttp2Server(await authority.issue('localhost'))
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    onTestFinished(() => void server.close())
+    const { port } = server.address() as AddressInfo
     const file = join(scratchFolder(), 'authority.pem')
     writeFileSync(file, authority.cert)
     const trusting = { ...env, NODE_EXTRA_CA_CERTS: file }

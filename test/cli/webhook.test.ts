@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer, type IncomingMessage, request } from 'node:http'
+import { createServer, Server as HttpServer, type IncomingMessage, request } from 'node:http'
 import { createServer as createHttp2Server } from 'node:http2'
 import { createServer as createTlsServer } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
@@ -25,6 +25,16 @@ afterEach(() => {
   for (const close of closers.splice(0)) close()
 })
 
+/** Starts a server on a free port. Returns its origin. */
+async function originOf(server: Server): Promise<string> {
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  closers.push(() => {
+    server.close()
+    if (server instanceof HttpServer) server.closeAllConnections()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
 /** Starts an endpoint that records the messages it receives. With the status 0, it does not respond. */
 async function endpoint(answer: (message: Received) => { status: number; body?: string } = () => ({ status: 200 })) {
   const received: Received[] = []
@@ -37,9 +47,7 @@ async function endpoint(answer: (message: Received) => { status: number; body?: 
     if (status === 0) return
     response.writeHead(status, { 'content-type': 'text/plain', 'x-own': 'yes' }).end(body)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  closers.push(() => server.close().closeAllConnections())
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks?a=1`, received }
+  return { url: `${await originOf(server)}/hooks?a=1`, received }
 }
 
 /** Starts an endpoint that writes raw bytes to the connection. */
@@ -49,12 +57,10 @@ async function rawEndpoint(write: (socket: Socket) => void): Promise<string> {
     sockets.add(socket.on('error', () => undefined))
     socket.once('data', () => write(socket))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   closers.push(() => {
-    server.close()
     for (const socket of sockets) socket.destroy()
   })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  return `${await originOf(server)}/`
 }
 
 const SWITCHING = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'
@@ -133,10 +139,7 @@ describe('send', () => {
 
   test('ends with 0 if the receiver refuses a wrong or missing signature, otherwise with 1', async () => {
     const receiver = createWebhookReceiver({ endpoint: 'test', secret: SECRET, handle() {}, onReject() {} })
-    const server = createServer(receiver.node)
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    closers.push(() => server.close().closeAllConnections())
-    const verifying = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+    const verifying = `${await originOf(createServer(receiver.node))}/`
     const { url: accepting, received } = await endpoint()
     for (const flag of ['--wrong-signature', '--unsigned']) {
       const refused = await run(['webhook', 'send', verifying, flag], { env })
@@ -217,30 +220,25 @@ describe('send', () => {
   })
 
   describe('says what is wrong with the connection', () => {
-    async function listening(server: Server): Promise<number> {
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-      closers.push(() => server.close())
-      return (server.address() as AddressInfo).port
-    }
-
     const servers: [name: string, advice: string, url: () => Promise<string>][] = [
       [
         'a certificate of an unknown authority',
         'set NODE_EXTRA_CA_CERTS to the PEM file',
         async () => {
           const authority = await TestAuthority.create()
-          return `https://localhost:${await listening(createTlsServer(await authority.issue('localhost')))}/`
+          const origin = await originOf(createTlsServer(await authority.issue('localhost')))
+          return origin.replace('http://127.0.0.1', 'https://localhost')
         },
       ],
       [
         'a port without TLS',
         'the port does not speak TLS: use http://',
-        async () => `https://127.0.0.1:${await listening(createServer())}/`,
+        async () => (await originOf(createServer())).replace('http:', 'https:'),
       ],
       [
         'a receiver with HTTP/2 only, without TLS',
         'the receiver accepts HTTP/2 only',
-        async () => `http://127.0.0.1:${await listening(createHttp2Server())}/`,
+        () => originOf(createHttp2Server()),
       ],
     ]
 
@@ -470,9 +468,7 @@ describe('listen', () => {
       const headers = { 'content-encoding': 'gzip', 'content-type': 'application/json', 'retry-after': '7' }
       request.resume().on('end', () => response.writeHead(503, headers).end(compressed))
     })
-    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
-    closers.push(() => receiver.close().closeAllConnections())
-    const target = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`
+    const target = await originOf(receiver)
     const listening = start(['webhook', 'listen', '--port', '0', '--forward-to', target, '--count', '1'], { env })
     const response = await send(await urlOf(listening), '{"id":"1"}', signWebhook(SECRET, '{"id":"1"}'))
     expect(response.status).toBe(503)

@@ -646,6 +646,15 @@ describe('when the service fails or refuses,', () => {
     expect(known.stdout).not.toContain('assumed')
   })
 
+  test('refuses a profile of another service, and sends nothing', async () => {
+    const setting = await setUp()
+    setting.file('party.csv', listOf(1))
+    const flags = profileFlags({ ...setting, env: { CAMPAIGN_BASE_URL: 'https://other.example/api/v1' } }, {})
+    const { code, stderr } = await setting.award(['party.csv', ...SEND, ...flags])
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('is a profile of another base URL') })
+    expect(setting.service.requests).toEqual([])
+  })
+
   test('escapes control characters in messages of the service', async () => {
     const { file, award, service } = await setUp()
     file('party.csv', listOf(1))

@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { afterEach, expect, test, vi } from 'vitest'
-import { Probe } from '../../../src/cli/check/probe.ts'
 import { checked, type Deviation, TOKEN, WALLET } from './deviation.ts'
 
 /** Personal data of users. It must not be in a profile or in the output. */
@@ -120,29 +119,4 @@ test('a request fails after 10 s', async () => {
 afterEach(() => {
   vi.useRealTimers()
   vi.restoreAllMocks()
-})
-
-test('sends at most five requests a second, one after the other', async () => {
-  vi.useFakeTimers({ toFake: ['performance'] })
-  const sentAt: number[] = []
-  let inFlight = 0
-  const probe = new Probe({
-    transport: {
-      async send() {
-        expect(++inFlight).toBe(1)
-        sentAt.push(performance.now())
-        vi.advanceTimersByTime(sentAt.length * 20)
-        inFlight--
-        return { status: 200, header: () => null, text: '{"success":true,"data":{}}', complete: true }
-      },
-    },
-    baseUrl: 'http://127.0.0.1/api/v1',
-    token: TOKEN,
-    maxRequests: 60,
-    signal: new AbortController().signal,
-    wait: async (ms) => vi.advanceTimersByTime(ms),
-  })
-  for (let request = 0; request < 15; request++) await probe.get('getCampaignPoints', {})
-  const pauses = sentAt.slice(1).map((at, index) => at - (sentAt[index] ?? 0))
-  expect(Math.min(...pauses)).toBeGreaterThanOrEqual(200)
 })
