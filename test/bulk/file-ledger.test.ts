@@ -264,14 +264,16 @@ describe('a ledger is refused with its path and the reason', () => {
       (path: string) => writeFileSync(path, `address,xp\n${'0x1,5\n'.repeat(200)}`),
       /it is not an SQLite database. Use another file/,
     ],
-    ...[1, 511].map(
-      (size) =>
-        [
-          `it is a text of ${size} bytes`,
-          (path: string) => writeFileSync(path, 'x'.repeat(size)),
-          /it is not an SQLite database. Use another file/,
-        ] as const,
-    ),
+    [
+      'it is a text of one byte',
+      (path: string) => writeFileSync(path, 'x'),
+      /it is not an SQLite database. Use another file/,
+    ],
+    [
+      'it is a text of 511 bytes',
+      (path: string) => writeFileSync(path, 'x'.repeat(511)),
+      /it is not an SQLite database. Use another file/,
+    ],
     [
       'it is a database of another program',
       (path: string) => database(path, 'CREATE TABLE a (b)'),
@@ -307,12 +309,15 @@ describe('a ledger is refused with its path and the reason', () => {
     }
   })
 
+  /** Root may write everywhere. */
+  const leaveRoot = () => {
+    if (process.geteuid?.() !== 0) return
+    process.seteuid?.('nobody')
+    onTestFinished(() => process.seteuid?.(0))
+  }
+
   test('if its folder or the file is read-only', async () => {
-    // Root may write everywhere.
-    if (process.geteuid?.() === 0) {
-      process.seteuid?.('nobody')
-      onTestFinished(() => process.seteuid?.(0))
-    }
+    leaveRoot()
     const path = newPath()
     const { client, sent } = setup()
     const run = () => rewardWallets(client, awards(1), { ledger: fileLedger(path) })
@@ -335,10 +340,7 @@ describe('a ledger is refused with its path and the reason', () => {
   })
 
   test('if it can be read but not written after a crash', async () => {
-    if (process.geteuid?.() === 0) {
-      process.seteuid?.('nobody')
-      onTestFinished(() => process.seteuid?.(0))
-    }
+    leaveRoot()
     const path = newPath()
     const { client, sent } = setup()
     const crashed = await crashedLedger(path)
@@ -362,30 +364,20 @@ describe('a ledger is refused with its path and the reason', () => {
   })
 
   test.each([
-    [
-      'a -wal file without the database',
-      '-wal',
-      (path: string) => rmSync(path),
-      /it is missing, but .*-wal still exists/,
-    ],
-    [
-      'a -wal file of an empty database',
-      '-wal',
-      (path: string) => truncateSync(path, 0),
-      /it is empty, but .*-wal still exists/,
-    ],
-  ])('if it is lost: %s', async (_, end, lose, words) => {
+    ['a -wal file without the database', rmSync, /it is missing, but .*-wal still exists/],
+    ['a -wal file of an empty database', truncateSync, /it is empty, but .*-wal still exists/],
+  ])('if it is lost: %s', async (_, lose, words) => {
     const path = newPath()
     await crashedLedger(path)
     lose(path)
-    const left = readFileSync(`${path}${end}`)
+    const left = readFileSync(`${path}-wal`)
     const { client, sent } = setup()
     const ledger = fileLedger(path)
     await expect(rewardWallets(client, awards(1), { ledger })).rejects.toThrow(words)
     await expect(rewardWallets(client, awards(1), { ledger })).rejects.toThrow(/Restore it from a backup/)
     await expect(ledger[LEDGER].read(() => undefined)).rejects.toThrow(ConfigurationError)
     await expect(entriesOf(path)).rejects.toThrow(ConfigurationError)
-    expect(readFileSync(`${path}${end}`)).toEqual(left)
+    expect(readFileSync(`${path}-wal`)).toEqual(left)
     expect(sent()).toBe(0)
   })
 

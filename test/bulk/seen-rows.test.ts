@@ -1,7 +1,7 @@
 import { type AwardRow, fileLedger, rewardWallets } from 'campaign-client/bulk'
 import { expect, test } from 'vitest'
 import { SeenRows } from '../../src/bulk/rows.ts'
-import { award, awards, counts, newPath, setup, stopErrorOf } from './fixtures.ts'
+import { award, newPath, setup, stopErrorOf } from './fixtures.ts'
 
 test('a row is new once, then a duplicate, and a conflict with another address, campaign or XP', () => {
   const seen = new SeenRows()
@@ -12,15 +12,6 @@ test('a row is new once, then a duplicate, and a conflict with another address, 
   expect(seen.add(award(1, { pid: 'other' }))).toBe('conflict')
   expect(seen.add(award(1, { xp: 2.5 }))).toBe('conflict')
   expect(seen.add(award(2))).toBe('new')
-})
-
-test('equal rows of a halted campaign count once, as in the ledger', async () => {
-  const { client, service } = setup()
-  const ledger = fileLedger(newPath())
-  await rewardWallets(client, awards(1), { ledger })
-  service.fail({ on: 'rewardWallet', kind: 'status', status: 403 })
-  const report = await rewardWallets(client, [award(5), award(0), award(0)], { ledger, concurrency: 1 })
-  expect(report.counts).toEqual(counts({ awarded: 1, duplicate: 1 }))
 })
 
 test('a row that contradicts an earlier row stops the run even if the ledger has no row', async () => {

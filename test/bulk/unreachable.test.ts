@@ -6,22 +6,29 @@ import { skipPauses } from '../support/skip-pauses.ts'
 import { awards, counts, newPath, setup, stopErrorOf } from './fixtures.ts'
 
 describe('after the first response of a run', () => {
-  test.each([
-    [undefined, 120_000],
-    [0, 1_750],
-    [60_000, 60_000],
-    [600_000, 600_000],
-  ])('with patienceMs %j the run stops after %i ms without a response', async (patienceMs, expectedMs) => {
+  /** Returns a client whose calls get no response after the first call, and the times of its calls. */
+  function losingClient() {
     const elapsedMs = skipPauses()
     const { client } = setup()
     const calls: number[] = []
-    const lost = {
+    return {
+      calls,
       async rewardWallet(row: AwardRow) {
         calls.push(elapsedMs())
         if (calls.length === 1) await client.rewardWallet(row)
         else throw new NetworkError('lost', { operation: 'rewardWallet', outcome: 'not_applied' })
       },
     }
+  }
+
+  test.each([
+    [undefined, 120_000],
+    [0, 1_750],
+    [60_000, 60_000],
+    [600_000, 600_000],
+  ])('with patienceMs %j the run stops after %i ms without a response', async (patienceMs, expectedMs) => {
+    const lost = losingClient()
+    const { calls } = lost
     const { message, report } = await stopErrorOf(
       rewardWallets(lost, awards(30), { ledger: fileLedger(newPath()), concurrency: 1, patienceMs }),
     )
@@ -33,21 +40,12 @@ describe('after the first response of a run', () => {
   })
 
   test('onProgress counts an outage down, at least every second', async () => {
-    skipPauses()
-    const { client } = setup()
-    let calls = 0
-    const lost = {
-      async rewardWallet(row: AwardRow) {
-        if (++calls === 1) await client.rewardWallet(row)
-        else throw new NetworkError('lost', { operation: 'rewardWallet', outcome: 'not_applied' })
-      },
-    }
     const outages: NonNullable<AwardProgress['waiting']>[] = []
     const onProgress = ({ waiting }: AwardProgress): void => {
       if (waiting?.for === 'outage') outages.push(waiting)
     }
     const options = { ledger: fileLedger(newPath()), concurrency: 1, patienceMs: 60_000, onProgress }
-    await stopErrorOf(rewardWallets(lost, awards(30), options))
+    await stopErrorOf(rewardWallets(losingClient(), awards(30), options))
     expect(outages.length).toBeGreaterThanOrEqual(60)
     let latestMs = 0
     for (const { sinceMs, nextAttemptMs, givesUpMs } of outages) {

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { CampaignClient, CampaignError } from 'campaign-client'
 import { fileLedger, rewardWallets } from 'campaign-client/bulk'
 import { describe, expect, test } from 'vitest'
-import { listOf, type Setting, setUp, wallet } from './award/set-up.ts'
+import { listOf, type Setting, setUp, wallet, withParty } from './award/set-up.ts'
 import { jsonOf, run } from './command.ts'
 
 const SEND = ['--pid', 'demo', '--yes', '--concurrency', '1']
@@ -237,8 +237,7 @@ test.each([
   [['party.csv.ledger', '--verdict', 'refused'], 'It must be one of awarded'],
   [['party.csv.ledger', '--report', 'party.csv.ledger'], 'must end in'],
 ])('refuses %j', async (args, sentence) => {
-  const { folder, file } = await setUp()
-  file('party.csv', listOf(1))
+  const { folder } = await withParty(1)
   const ended = await run(['ledger', ...args], { cwd: folder, env: {} })
   expect(ended).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(sentence) })
 })

@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import { TestAuthority } from '../node/certificates.ts'
 import { skipsWithout } from '../support/skips-without.ts'
-import { listOf, setUp } from './award/set-up.ts'
+import { withParty } from './award/set-up.ts'
 import { deviatingServer } from './check/deviation.ts'
 import { runProcess, scratchFolder, startProcess } from './command.ts'
 import { listeningService } from './service.ts'
@@ -25,8 +25,7 @@ test('--version prints the version of the package and nothing else', async () =>
 })
 
 test('a pipe is accepted as a list', async () => {
-  const { awardProcess, made, file } = await setUp()
-  file('party.csv', listOf(3))
+  const { awardProcess, made } = await withParty(3)
   const within = ['bash', '-c', 'exec "$@" < <(cat party.csv)', 'bash']
   const args = ['/dev/stdin', ...SEND, '--json']
   expect(await awardProcess(args, { within })).toMatchObject({ code: 2 })
@@ -37,21 +36,8 @@ test('a pipe is accepted as a list', async () => {
 // A limit of the file size has the effect of a full disk.
 const onFullDisk = (kilobytes: number) => ({ within: ['bash', '-c', `ulimit -f ${kilobytes}; exec "$0" "$@"`] })
 
-test('a full disk stops the run, and the next run continues', async () => {
-  const { file, award, awardProcess, made } = await setUp()
-  file('party.csv', listOf(400))
-  const limited = await awardProcess(['party.csv', ...SEND], onFullDisk(64))
-  expect(limited).toMatchObject({ stdout: expect.stringContaining('the ledger cannot be written') })
-  // The exit code is 5 if awards were in flight.
-  expect(limited.code).toBe(limited.stdout.includes('unknown outcome') ? 5 : 1)
-  expect(made().length).toBeLessThan(400)
-  expect((await award(['party.csv', ...SEND])).code).toBe(0)
-  expect(made()).toHaveLength(400)
-})
-
 test('a full disk: exit code 2 if nothing was sent, and 5 if the ledger has an unknown outcome', async () => {
-  const { file, award, awardProcess, service } = await setUp()
-  file('party.csv', listOf(20))
+  const { award, awardProcess, service } = await withParty(20)
   expect(await awardProcess(['party.csv', ...SEND, '--ledger', 'other'], onFullDisk(0))).toMatchObject({ code: 2 })
   service.fail({ on: 'rewardWallet', kind: 'applied_then_reset', times: 1 })
   service.fail({ on: 'getUserProgress', kind: 'status', status: 400, times: 99 })
@@ -65,8 +51,7 @@ test('a full disk: exit code 2 if nothing was sent, and 5 if the ledger has an u
 })
 
 test('names the Node.js version that it needs, if this one has no node:sqlite', async () => {
-  const { file, awardProcess, service } = await setUp()
-  file('party.csv', listOf(1))
+  const { awardProcess, service } = await withParty(1)
   const env = { NODE_OPTIONS: '--no-experimental-sqlite' }
   const { code, stdout, stderr } = await awardProcess(['party.csv', ...SEND], { env })
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })

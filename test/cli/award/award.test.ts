@@ -4,14 +4,13 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { CampaignClient } from 'campaign-client'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { jsonOf } from '../command.ts'
-import { listOf, type Setting, setUp, wallet } from './set-up.ts'
+import { listOf, type Setting, setUp, wallet, withParty } from './set-up.ts'
 
 const DEMO = ['--pid', 'demo']
 const SEND = [...DEMO, '--yes']
 
 test('awards each row of a list once, even in a second run', async () => {
-  const { file, award, made, service } = await setUp()
-  file('party.csv', listOf(3))
+  const { award, made, service } = await withParty(3)
   const first = await award(['party.csv', ...SEND])
   expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining('3 rows awarded  6 XP') })
   expect(first.stderr).toContain('3 rows, 3 wallets, 6 XP')
@@ -53,8 +52,7 @@ test('with --json the report is the last line of standard output', async () => {
 })
 
 test('--dry-run needs no service, sends nothing and leaves nothing behind', async () => {
-  const { file, folder, award, service } = await setUp()
-  file('party.csv', listOf(3))
+  const { folder, award, service } = await withParty(3)
   const ended = await award(['party.csv', ...DEMO, '--dry-run'], {
     env: { CAMPAIGN_BASE_URL: '', CAMPAIGN_ACCESS_TOKEN: '' },
   })
@@ -64,8 +62,7 @@ test('--dry-run needs no service, sends nothing and leaves nothing behind', asyn
 })
 
 test('needs --yes without a terminal', async () => {
-  const { file, award, made } = await setUp()
-  file('party.csv', listOf(3))
+  const { award, made } = await withParty(3)
   const { code, stdout, stderr } = await award(['party.csv', ...DEMO])
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toContain('add --yes')
@@ -113,8 +110,7 @@ describe('read-only', () => {
     [['--read-only'], {}],
     [[], { CAMPAIGN_READ_ONLY: '1' }],
   ])('%j with %j sends nothing', async (flags, env) => {
-    const { file, award, service, folder } = await setUp()
-    file('party.csv', listOf(1))
+    const { award, service, folder } = await withParty(1)
     const ended = await award(['party.csv', ...SEND, ...flags], { env })
     expect(ended).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/read-only|READ_ONLY/) })
     expect(service.requests).toEqual([])
@@ -122,16 +118,14 @@ describe('read-only', () => {
   })
 
   test('allows a dry run', async () => {
-    const { file, award } = await setUp()
-    file('party.csv', listOf(1))
+    const { award } = await withParty(1)
     const dry = await award(['party.csv', ...DEMO, '--dry-run'], { env: { CAMPAIGN_READ_ONLY: '1' } })
     expect(dry).toMatchObject({ code: 0, stderr: 'dry run: nothing was sent\n' })
   })
 })
 
 test('CAMPAIGN_ALLOWED_CAMPAIGNS refuses another campaign, in a flag or in a row', async () => {
-  const { file, award, service } = await setUp()
-  file('party.csv', listOf(1))
+  const { file, award, service } = await withParty(1)
   file('list.csv', `address,xp,id,pid\n${wallet(1)},1,a,demo\n${wallet(1)},1,b,live\n`)
   const env = { CAMPAIGN_ALLOWED_CAMPAIGNS: 'demo, test' }
   const byFlag = await award(['party.csv', '--pid', 'live', '--yes'], { env })
@@ -142,6 +136,8 @@ test('CAMPAIGN_ALLOWED_CAMPAIGNS refuses another campaign, in a flag or in a row
   const byRow = await award(['list.csv', '--yes'], { env })
   expect(byRow.code).toBe(2)
   expect(byRow.stderr).toContain('line 3, column pid: "live" is not in CAMPAIGN_ALLOWED_CAMPAIGNS')
+  const empty = await award(['party.csv', ...SEND], { env: { CAMPAIGN_ALLOWED_CAMPAIGNS: '' } })
+  expect(empty).toMatchObject({ code: 2, stderr: expect.stringContaining('must be a list of campaign IDs') })
   expect(service.requests).toEqual([])
   expect(await award(['party.csv', ...SEND], { env })).toMatchObject({ code: 0 })
 })
@@ -219,8 +215,7 @@ describe('limits', () => {
     ['--patience', '86401s'],
     ['--pid', ''],
   ])('refuses %s %s', async (flag, value) => {
-    const { file, award } = await setUp()
-    file('party.csv', listOf(1))
+    const { award } = await withParty(1)
     const { code, stderr } = await award(['party.csv', '--pid', 'demo', '--yes', flag, value])
     expect({ code, sentence: stderr.split('\n')[0] }).toEqual({ code: 2, sentence: expect.stringContaining(flag) })
   })
@@ -228,8 +223,7 @@ describe('limits', () => {
 
 describe('a list that was edited', () => {
   test('awards no wallet twice without --again', async () => {
-    const { file, award, made } = await setUp()
-    file('party.csv', listOf(3))
+    const { file, award, made } = await withParty(3)
     await award(['party.csv', ...SEND])
     file('party.csv', listOf(3, 'Launch party'))
     const dry = await award(['party.csv', ...DEMO, '--dry-run', '--json'])
@@ -266,8 +260,7 @@ describe('a list that was edited', () => {
   })
 
   test('must not change a reason to one that looks the same, but rows that were sent keep theirs', async () => {
-    const { file, award, made } = await setUp()
-    file('party.csv', listOf(2))
+    const { file, award, made } = await withParty(2)
     await award(['party.csv', ...SEND])
     file('party.csv', listOf(2, 'launch\u00a0party'))
     const refused = await award(['party.csv', ...SEND, '--again'])
@@ -297,8 +290,7 @@ describe('a list that was edited', () => {
 
 describe('reports', () => {
   test('are written as JSON, text and CSV, without the token', async () => {
-    const { file, award, folder, service } = await setUp()
-    file('party.csv', listOf(3))
+    const { award, folder, service } = await withParty(3)
     service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 1 })
     const reports = ['--report', 'r.json', '--report', 'r.txt', '--report', 'r.csv']
     const env = { CAMPAIGN_ACCESS_TOKEN: 'hunter2hunter2' }
@@ -317,8 +309,7 @@ describe('reports', () => {
   })
 
   test('are written for a list with mistakes, with all of its mistakes', async () => {
-    const { file, award, folder } = await setUp()
-    file('party.csv', listOf(30))
+    const { award, folder } = await withParty(30)
     const reports = ['--report', 'r.json', '--report', 'r.txt']
     const ended = await award(['party.csv', ...SEND, '--max-xp', '5', ...reports, '--json'])
     expect(ended.code).toBe(2)
@@ -354,16 +345,14 @@ describe('reports', () => {
   })
 
   test('are not affected by a file that a killed run left behind', async () => {
-    const { file, award, folder } = await setUp()
-    file('party.csv', listOf(1))
+    const { file, award, folder } = await withParty(1)
     for (let pid = 2; pid < 5; pid++) file(`.r.json.${pid}`, 'left behind')
     expect(await award(['party.csv', ...SEND, '--report', 'r.json'])).toMatchObject({ code: 0 })
     expect(existsSync(join(folder, 'r.json'))).toBe(true)
   })
 
   test('leave no temporary file when they cannot be written', async () => {
-    const { file, start, folder, service, made } = await setUp()
-    file('party.csv', listOf(3))
+    const { start, folder, service, made } = await withParty(3)
     service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 100, times: 3 })
     const running = start(['party.csv', ...SEND, '--concurrency', '1', '--report', 'r.json', '--json'])
     while (made().length === 0) await wait(5)
@@ -379,8 +368,7 @@ describe('reports', () => {
   test.each(['party.csv', 'party.csv.ledger', './party.csv', 'none/r.json', 'folder.txt', 'r.xml', 'r'])(
     'are refused at %s before anything is sent',
     async (path) => {
-      const { file, award, folder, service } = await setUp()
-      file('party.csv', listOf(1))
+      const { award, folder, service } = await withParty(1)
       mkdirSync(join(folder, 'folder.txt'))
       expect(await award(['party.csv', ...SEND, '--report', path])).toMatchObject({ code: 2, stdout: '' })
       expect(service.requests).toEqual([])
@@ -410,8 +398,7 @@ describe('reports', () => {
 
 describe('while the command runs', () => {
   test('a change of the list file has no effect', async () => {
-    const { file, start, service, made } = await setUp()
-    file('party.csv', listOf(40))
+    const { file, start, service, made } = await withParty(40)
     const slowness = service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 50, times: 60 })
     const running = start(['party.csv', ...SEND, '--concurrency', '1'])
     while (made().length === 0) await wait(5)
@@ -422,8 +409,7 @@ describe('while the command runs', () => {
   })
 
   test('a deleted token file stops the run with exit code 1, because rows were sent', async () => {
-    const { file, award, service, folder, made } = await setUp({ tokens: ['old'] })
-    file('party.csv', listOf(20))
+    const { file, award, service, folder, made } = await withParty(20, { tokens: ['old'] })
     const token = file('token', 'old')
     service.subscribe(({ kind }) => {
       if (kind !== 'request_answered' || made().length < 5) return
@@ -495,8 +481,7 @@ describe('the summary of a run', () => {
   })
 
   test('does not count a rejected award as awarded before', async () => {
-    const { file, award, service } = await setUp()
-    file('party.csv', listOf(1))
+    const { file, award, service } = await withParty(1)
     service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 1 })
     expect(await award(['party.csv', ...SEND])).toMatchObject({ code: 1 })
     file('party.csv', listOf(1, 'corrected'))
@@ -545,8 +530,7 @@ describe('the summary of a run', () => {
 
 describe('when the service fails or refuses,', () => {
   test('the reason why a run stopped has the whole message of the service', async () => {
-    const { file, award, service } = await setUp()
-    file('party.csv', listOf(2))
+    const { award, service } = await withParty(2)
     const words = 'The token is disabled. To continue, enable it in the panel'
     const body = JSON.stringify({ success: false, error: { code: 401, message: words } })
     service.fail({ on: 'rewardWallet', kind: 'status', status: 401, body, times: 5 })
@@ -584,8 +568,7 @@ describe('when the service fails or refuses,', () => {
   })
 
   test('ends with 4 at a 429 that asks to wait for longer than the run would', async () => {
-    const { file, award, service } = await setUp()
-    file('party.csv', listOf(3))
+    const { award, service } = await withParty(3)
     service.fail({ on: 'rewardWallet', kind: 'status', status: 429, times: 3, headers: { 'retry-after': '3600' } })
     const ended = await award(['party.csv', ...SEND, '--json'])
     expect(jsonOf(ended)).toMatchObject({ counts: { awarded: 0, rejected: 0 }, exitCode: 4 })
@@ -647,8 +630,7 @@ describe('when the service fails or refuses,', () => {
   })
 
   test('refuses a profile of another service, and sends nothing', async () => {
-    const setting = await setUp()
-    setting.file('party.csv', listOf(1))
+    const setting = await withParty(1)
     const flags = profileFlags({ ...setting, env: { CAMPAIGN_BASE_URL: 'https://other.example/api/v1' } }, {})
     const { code, stderr } = await setting.award(['party.csv', ...SEND, ...flags])
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('is a profile of another base URL') })
@@ -656,8 +638,7 @@ describe('when the service fails or refuses,', () => {
   })
 
   test('escapes control characters in messages of the service', async () => {
-    const { file, award, service } = await setUp()
-    file('party.csv', listOf(1))
+    const { award, service } = await withParty(1)
     const body = JSON.stringify({ success: false, error: { code: 400, message: '\u001b]0;pwned\u0007' } })
     service.fail({ on: 'rewardWallet', kind: 'status', status: 400, body, times: 5 } as never)
     const { stdout, stderr } = await award(['party.csv', ...SEND])
@@ -667,8 +648,7 @@ describe('when the service fails or refuses,', () => {
 
 describe('the ledger', () => {
   test('a path that is not a ledger is refused, in a dry run too', async () => {
-    const { file, award, folder, service } = await setUp()
-    file('party.csv', listOf(1))
+    const { file, award, folder, service } = await withParty(1)
     mkdirSync(join(folder, 'folder'))
     file('other', 'not a ledger')
     for (const path of ['folder', 'other', 'none/ledger', 'party.csv']) {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createManualClock } from 'campaign-client/testing'
 import { describe, expect, test } from 'vitest'
 import type { Ended } from '../command.ts'
-import { listOf, type Setting, setUp } from './set-up.ts'
+import { listOf, type Setting, setUp, withParty } from './set-up.ts'
 
 const SEND = ['party.csv', '--pid', 'demo', '--yes']
 
@@ -48,8 +48,7 @@ describe('after the cause is mended, the command of the `next:` line awards ever
     ['deleted', (ledger: string) => rmSync(ledger)],
     ['replaced', (ledger: string) => renameSync(`${ledger}.copy`, ledger)],
   ])('a ledger that is %s during the run, restored from a backup', async (_, lose) => {
-    const setting = await setUp()
-    setting.file('party.csv', listOf(20))
+    const setting = await withParty(20)
     const ledger = join(setting.folder, 'party.csv.ledger')
     setting.file('first.csv', listOf(5))
     expect(await setting.award(['first.csv', ...SEND.slice(1), '--ledger', ledger])).toMatchObject({ code: 0 })
@@ -75,8 +74,7 @@ describe('after the cause is mended, the command of the `next:` line awards ever
   })
 
   test('rejected rows, with the flag that the line names', async () => {
-    const setting = await setUp()
-    setting.file('party.csv', listOf(3))
+    const setting = await withParty(3)
     setting.service.fail({ on: 'rewardWallet', kind: 'status', status: 400, times: 3 })
     const rejected = await setting.award(SEND)
     expect(rejected.stderr).toContain('correct these rows, or send them again unchanged with --retry-rejected')
@@ -87,8 +85,7 @@ describe('after the cause is mended, the command of the `next:` line awards ever
 
 describe('a ledger with awards of another base URL', () => {
   const bound = async () => {
-    const setting = await setUp()
-    setting.file('party.csv', listOf(2))
+    const setting = await withParty(2)
     expect(await setting.award(SEND)).toMatchObject({ code: 0 })
     setting.file('party.csv', listOf(3))
     const moved = setting.env.CAMPAIGN_BASE_URL?.replace('127.0.0.1', 'localhost') as string
@@ -130,8 +127,7 @@ describe('a ledger with awards of another base URL', () => {
 
 describe('a dry run refuses what the run would refuse:', () => {
   test('a ledger of another run, even without an environment', async () => {
-    const { file, award } = await setUp()
-    file('party.csv', listOf(1))
+    const { award } = await withParty(1)
     await award([...SEND, '--run', 'test'])
     const env = { CAMPAIGN_BASE_URL: '', CAMPAIGN_ACCESS_TOKEN: '' }
     const { code, stderr } = await award(['party.csv', '--pid', 'demo', '--dry-run'], { env })
@@ -139,16 +135,14 @@ describe('a dry run refuses what the run would refuse:', () => {
   })
 
   test('a profile that is missing', async () => {
-    const { file, award } = await setUp()
-    file('party.csv', listOf(1))
+    const { award } = await withParty(1)
     const { code, stderr } = await award(['party.csv', '--pid', 'demo', '--dry-run', '--profile', 'none.json'])
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('"none.json" cannot be read') })
   })
 
   test('a ledger that a run uses', async () => {
     const clock = createManualClock()
-    const { file, award, start, service } = await setUp({ clock })
-    file('party.csv', listOf(20))
+    const { award, start, service } = await withParty(20, { clock })
     const slowness = service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 2_000, times: Infinity })
     const running = start(SEND)
     await expect.poll(() => service.requests.some(({ operation }) => operation === 'rewardWallet')).toBe(true)

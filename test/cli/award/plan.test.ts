@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { freePort } from '../../support/server-process.ts'
 import { type Ended, jsonOf } from '../command.ts'
-import { listOf, type Setting, setUp, wallet } from './set-up.ts'
+import { listOf, type Setting, setUp, wallet, withParty } from './set-up.ts'
 
 const DEMO = ['--pid', 'demo']
 
@@ -54,8 +54,7 @@ describe('sha256', () => {
 })
 
 test('the plan names what the ledger has', async () => {
-  const { file, award } = await setUp()
-  file('party.csv', listOf(2))
+  const { award } = await withParty(2)
   expect((await award(['party.csv', ...DEMO, '--dry-run'])).stdout).toContain('ledger    party.csv.ledger  new  run')
   await award(['party.csv', ...DEMO, '--yes'])
   const ended = await award(['party.csv', ...DEMO, '--dry-run'])
@@ -74,8 +73,7 @@ describe('a dry run ends as the run with --yes would before it sends:', () => {
     ['a wrong path', (env) => ({ CAMPAIGN_BASE_URL: `${env.CAMPAIGN_BASE_URL}/none` }), { code: 3 }],
     ['a token that is refused', () => ({ CAMPAIGN_ACCESS_TOKEN: 'stale' }), { code: 3 }],
   ])('with %s, after which the same ledger can be used', async (_, change, expected) => {
-    const { file, award, env, made } = await setUp({ tokens: ['any'] })
-    file('party.csv', listOf(3))
+    const { award, env, made } = await withParty(3, { tokens: ['any'] })
     const wrong = await change(env)
     const dry = await award(['party.csv', ...DEMO, '--dry-run'], { env: wrong })
     expect(dry).toMatchObject({ ...expected, stdout: '' })
@@ -88,8 +86,7 @@ describe('a dry run ends as the run with --yes would before it sends:', () => {
     [{ CAMPAIGN_ACCESS_TOKEN: '' }, 'CAMPAIGN_ACCESS_TOKEN is not set'],
     [{ CAMPAIGN_BASE_URL: 'http://service.example/api/v1' }, 'must be https'],
   ])('with the environment %j', async (env, sentence) => {
-    const { file, award } = await setUp()
-    file('party.csv', listOf(1))
+    const { award } = await withParty(1)
     const dry = await award(['party.csv', ...DEMO, '--dry-run'], { env })
     expect(dry).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(sentence) })
     expect(dry).toEqual(await award(['party.csv', ...DEMO, '--yes'], { env }))
@@ -142,8 +139,7 @@ describe('the plan asks', () => {
     [403, 3],
     [404, 3],
   ])('about a campaign that is refused with %i: --yes ends with %i', async (status, code) => {
-    const { file, award, service, made } = await setUp()
-    file('party.csv', listOf(1))
+    const { award, service, made } = await withParty(1)
     const args = ['party.csv', ...DEMO]
     for (const flag of ['--dry-run', '--yes']) {
       service.fail({ on: 'getCampaignInfo', kind: 'status', status, times: 1 })
@@ -160,8 +156,7 @@ describe('the plan asks', () => {
     [{ on: 'getCampaignInfo', kind: 'garbage' }, 'expected JSON', 1],
     [{ on: 'getUserProgress', kind: 'reset' }, 'getUserProgress', 2],
   ] as const)('no further after %o', async (fault, words, reads) => {
-    const { file, award, service } = await setUp()
-    file('party.csv', listOf(3))
+    const { award, service } = await withParty(3)
     service.fail({ times: 1, ...fault } as never)
     const { code, stdout } = await award(['party.csv', ...DEMO, '--dry-run'])
     expect({ code, stdout }).toEqual({
@@ -173,8 +168,7 @@ describe('the plan asks', () => {
   })
 
   test('the wallets even if the first response is lost, and counts a refused progress as not listed', async () => {
-    const setting = await setUp()
-    setting.file('party.csv', listOf(3))
+    const setting = await withParty(3)
     setting.service.fail({ on: 'getCampaignInfo', kind: 'reset', times: 1 })
     expect(await askedOf(['party.csv', ...DEMO], setting)).toEqual({ refused: [], wallets: 3, usedBefore: 0 })
   })

@@ -5,7 +5,7 @@ import { stringify } from 'csv-stringify/sync'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { jsonOf } from '../command.ts'
-import { listOf, type Setting, setUp, wallet } from './set-up.ts'
+import { listOf, type Setting, setUp, wallet, withParty } from './set-up.ts'
 
 const SEND = ['--pid', 'demo', '--yes']
 const OWN = ['--ledger', 'my.ledger']
@@ -149,8 +149,7 @@ test('the report of a list with a syntax error has a row for it', async () => {
 })
 
 test('a CSV report of a dry run has the plan for each row', async () => {
-  const setting = await setUp()
-  setting.file('party.csv', listOf(2))
+  const setting = await withParty(2)
   const ended = await setting.award(['party.csv', '--pid', 'demo', '--dry-run', ...REPORT, '--json'])
   expect(jsonOf(ended)).toMatchObject({ dryRun: true })
   expect(readReport(setting).map(({ result_verdict }) => result_verdict)).toEqual(['not_sent', 'not_sent'])

@@ -44,6 +44,13 @@ export interface Setting {
   made(): string[]
 }
 
+/** Starts a service, and writes a list of awards, `party.csv`. */
+export async function withParty(awards: number, options?: CampaignServiceOptions): Promise<Setting> {
+  const setting = await setUp(options)
+  setting.file('party.csv', listOf(awards))
+  return setting
+}
+
 /** Starts a service on a port, and creates a folder for lists. */
 export async function setUp(options?: CampaignServiceOptions): Promise<Setting> {
   const { service, env } = await listeningService(options)

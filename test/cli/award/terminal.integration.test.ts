@@ -4,7 +4,7 @@ import type { CampaignService } from 'campaign-client/testing'
 import { describe, expect, test } from 'vitest'
 import { skipsWithout } from '../../support/skips-without.ts'
 import { hasTerminals } from '../command.ts'
-import { listOf, setUp, wallet } from './set-up.ts'
+import { listOf, setUp, wallet, withParty } from './set-up.ts'
 
 const PARTY = ['party.csv', '--pid', 'demo']
 const awardsSent = ({ requests }: CampaignService): number =>
@@ -22,8 +22,7 @@ describe.skipIf(skipsWithout('terminals', hasTerminals ? undefined : 'python3 wi
       ['yeah', 2, 0],
       ['\u0004', 2, 0],
     ])('after the answer %j, the exit code is %i and %i awards are made', async (answer, code, awards) => {
-      const { file, atTerminal, made } = await setUp()
-      file('party.csv', listOf(3))
+      const { atTerminal, made } = await withParty(3)
       const running = await atTerminal(PARTY)
       await running.until('stdout', /Send 3 awards, 6 XP\? \[y\/N\] /)
       expect(made()).toEqual([])
@@ -33,8 +32,7 @@ describe.skipIf(skipsWithout('terminals', hasTerminals ? undefined : 'python3 wi
     })
 
     test('needs --yes if standard input is not the terminal', async () => {
-      const { file, atTerminal, made } = await setUp()
-      file('party.csv', listOf(3))
+      const { atTerminal, made } = await withParty(3)
       const within = ['sh', '-c', 'exec "$0" "$@" < party.csv']
       const { ended } = await atTerminal(['-', '--pid', 'demo', '--ledger', 'my.ledger'], { within })
       expect(await ended).toMatchObject({ code: 2, stdout: expect.stringContaining('then add --yes') })
@@ -42,8 +40,7 @@ describe.skipIf(skipsWithout('terminals', hasTerminals ? undefined : 'python3 wi
     })
 
     test('a second award of a wallet needs the answer "again"', async () => {
-      const { file, atTerminal, award, made } = await setUp()
-      file('party.csv', listOf(3))
+      const { file, atTerminal, award, made } = await withParty(3)
       await award([...PARTY, '--yes'])
       file('party.csv', listOf(3, 'Launch party'))
       for (const [answer, code, awards] of [
@@ -59,8 +56,7 @@ describe.skipIf(skipsWithout('terminals', hasTerminals ? undefined : 'python3 wi
     })
 
     test('if another run ends before the answer, nothing is sent until the new plan is confirmed', async () => {
-      const { file, atTerminal, award, made } = await setUp()
-      file('party.csv', listOf(3))
+      const { file, atTerminal, award, made } = await withParty(3)
       const running = await atTerminal(PARTY, { env: { TERM: 'dumb' } })
       await running.until('stdout', /Send 3 awards, 6 XP\? \[y\/N\] /)
       file('party.csv', listOf(2, 'Launch party'))
@@ -80,8 +76,7 @@ describe.skipIf(skipsWithout('terminals', hasTerminals ? undefined : 'python3 wi
     })
 
     test('a new plan with nothing to send needs no answer', async () => {
-      const { file, atTerminal, award, made } = await setUp()
-      file('party.csv', listOf(3))
+      const { atTerminal, award, made } = await withParty(3)
       const running = await atTerminal(PARTY, { env: { TERM: 'dumb' } })
       await running.until('stdout', /Send 3 awards, 6 XP\? \[y\/N\] /)
       await award([...PARTY, '--yes'])
@@ -106,8 +101,7 @@ describe.skipIf(skipsWithout('terminals', hasTerminals ? undefined : 'python3 wi
     })
 
     test('a campaign that the service refuses is named in the question', async () => {
-      const { file, atTerminal } = await setUp()
-      file('party.csv', listOf(2))
+      const { atTerminal } = await withParty(2)
       const running = await atTerminal(['party.csv', '--pid', 'nobody'])
       await running.until(
         'stdout',
@@ -139,8 +133,7 @@ describe.skipIf(skipsWithout('terminals', hasTerminals ? undefined : 'python3 wi
     })
 
     test('Ctrl-C at the question ends the command, and nothing is sent', async () => {
-      const { file, atTerminal, made } = await setUp()
-      file('party.csv', listOf(3))
+      const { atTerminal, made } = await withParty(3)
       const running = await atTerminal(PARTY)
       await running.until('stdout', /\[y\/N\] /)
       running.child.stdin?.write('\u0003')
@@ -149,8 +142,7 @@ describe.skipIf(skipsWithout('terminals', hasTerminals ? undefined : 'python3 wi
     })
 
     test('shows a progress bar, and clears it at the end', async () => {
-      const { file, atTerminal, service } = await setUp()
-      file('party.csv', listOf(40))
+      const { atTerminal, service } = await withParty(40)
       service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 150, times: 40 })
       const running = await atTerminal([...PARTY, '--yes'], { env: { TERM: 'xterm' } })
       const { code, stdout } = await running.ended
@@ -165,8 +157,7 @@ describe.skipIf(skipsWithout('terminals', hasTerminals ? undefined : 'python3 wi
     test.each([[{ TERM: 'dumb' }], [{ TERM: 'xterm', NO_COLOR: '1' }]])(
       'with %o it prints plain lines',
       async (env) => {
-        const { file, atTerminal, service } = await setUp()
-        file('party.csv', listOf(30))
+        const { atTerminal, service } = await withParty(30)
         service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 400, times: 30 })
         const { code, stdout } = await (await atTerminal([...PARTY, '--yes'], { env })).ended
         expect(code).toBe(0)
@@ -177,8 +168,7 @@ describe.skipIf(skipsWithout('terminals', hasTerminals ? undefined : 'python3 wi
     )
 
     test('Ctrl-C waits for the awards in flight, prints how to continue, and ends by the signal', async () => {
-      const { file, atTerminal, award, service, made } = await setUp()
-      file('party.csv', listOf(60))
+      const { atTerminal, award, service, made } = await withParty(60)
       service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 300, times: 60 })
       const running = await atTerminal([...PARTY, '--yes'], { env: { TERM: 'xterm' } })
       await running.until('stdout', /[1-9]\d*\/60/)
@@ -199,8 +189,7 @@ describe.skipIf(skipsWithout('terminals', hasTerminals ? undefined : 'python3 wi
     })
 
     test('a second Ctrl-C aborts the awards in flight, and writes the reports', async () => {
-      const { file, folder, atTerminal, service, award, made } = await setUp()
-      file('party.csv', listOf(10))
+      const { folder, atTerminal, service, award, made } = await withParty(10)
       const faults = service.fail({ on: 'rewardWallet', kind: 'hang', times: 10 })
       const reports = ['--report', 'r.json', '--report', 'r.csv']
       const running = await atTerminal([...PARTY, '--yes', '--concurrency', '2', ...reports], {
@@ -223,8 +212,7 @@ describe.skipIf(skipsWithout('terminals', hasTerminals ? undefined : 'python3 wi
 )
 
 test('prints lines without colours if there is no terminal', async () => {
-  const { file, award, service } = await setUp()
-  file('party.csv', listOf(30))
+  const { award, service } = await withParty(30)
   service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 400, times: 30 })
   const { code, stdout, stderr } = await award([...PARTY, '--yes'])
   expect(code).toBe(0)
@@ -235,8 +223,7 @@ test('prints lines without colours if there is no terminal', async () => {
 test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
   '%s waits for the awards in flight, and with --json prints the report',
   async (signal) => {
-    const { file, startProcess, service } = await setUp()
-    file('party.csv', listOf(60))
+    const { startProcess, service } = await withParty(60)
     service.fail({ on: 'rewardWallet', kind: 'delay', delayMs: 300, times: 60 })
     const running = await startProcess([...PARTY, '--yes', '--json'])
     while (awardsSent(service) === 0) await new Promise((resolve) => setTimeout(resolve, 10))
