@@ -531,11 +531,6 @@ describe('details of the response in an error', () => {
     }
   })
 
-  it('have a message shorter than 500 characters', async () => {
-    respond('getCampaignInfo', { status: 400, body: envelope('long '.repeat(10_000)) })
-    expect(((await read()) as Error).message.length).toBeLessThan(500)
-  })
-
   it.each([{ code: 400, message: 5 }, { code: 400, message: {} }, { code: 400 }])(
     'have the code, and no message of the service, from %j',
     async (error) => {

@@ -386,12 +386,6 @@ describe.each(scriptedTransports())('over $name', ({ script }) => {
       expect(sent).toHaveLength(0)
     })
 
-    test('may take longer than timeoutMs', async () => {
-      const accessToken = (): Promise<string> => new Promise((resolve) => setTimeout(() => resolve('token'), 5000))
-      const { via } = script(success)
-      expect((await settle(read.run(clientOf({ ...via, accessToken, timeoutMs: 1000 })))).status).toBe('fulfilled')
-    })
-
     test('leaves the rest of the total timeout to the attempt', async () => {
       const accessToken = (): Promise<string> => new Promise((resolve) => setTimeout(() => resolve('token'), 800))
       const { via } = script(hanging)

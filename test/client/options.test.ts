@@ -1,7 +1,10 @@
 import { CampaignClient, type CampaignClientOptions, CampaignError, ConfigurationError } from 'campaign-client'
 import { describe, expect, it, vi } from 'vitest'
-import { got } from './got.ts'
 import { BASE_URL, clientWith } from './stub-service.ts'
+
+/** Returns the words of an error message for a wrong value: a number itself, or the type of any other value. */
+const got = (value: unknown): string =>
+  typeof value === 'number' ? `${value}` : value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
 
 /** Returns the error of the constructor. Fails if the constructor accepts the options. */
 function refusal(options: unknown): ConfigurationError {

@@ -101,6 +101,7 @@ describe('unknown values', () => {
 
 describe('fields with numeric strings', () => {
   it.each([
+    [1e21, 1e21],
     ['0', 0],
     ['5', 5],
     ['1.5', 1.5],
@@ -120,11 +121,6 @@ describe('fields with numeric strings', () => {
     }
     const { actions, quests } = await readInfo(envelope(data))
     expect([actions[0]?.ref_xp, actions[0]?.xp_mul, quests[0]?.xp_mul]).toEqual([number, number, number])
-  })
-
-  it.each([0, 5, 1.5, -2, 1e21])('keep numbers: %d', async (number) => {
-    const data = { ...info, quests: [{ ...quest, xp_mul: number }] }
-    expect((await readInfo(envelope(data))).quests[0]?.xp_mul).toBe(number)
   })
 
   it('quickly refuse an invalid string of 2 million digits', () => {
