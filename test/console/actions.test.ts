@@ -282,26 +282,19 @@ test('each campaign lists its own users', async () => {
   expect((await changes()).state?.campaigns.map((campaign) => campaign.users)).toEqual([1, 1])
 })
 
-test.each([
-  ['its own secret', { signed: true, secret: 'its own secret' }, 'its own secret'],
-  ['no signature', { signed: false }, undefined],
-])('an endpoint of a loaded seed with %s does not get CAMPAIGN_WEBHOOK_SECRET', async (_, webhook, secret) => {
-  const { act, service } = await openConsole({ secret: 'of the environment' })
-  const url = 'http://127.0.0.1:1/'
-  expect(await act('loadSeed', { seed: { webhooks: [{ hook_id: 'mine', url, ...webhook }] } })).toEqual({
-    unsigned: [],
-  })
-  expect(service.exportSeed({ secrets: true }).webhooks?.[0]?.secret).toBe(secret)
-})
-
-test('an endpoint of a loaded seed keeps its registered secret, even if CAMPAIGN_WEBHOOK_SECRET is set', async () => {
+test('a signed endpoint of a loaded seed gets CAMPAIGN_WEBHOOK_SECRET only if no other secret is known', async () => {
   const { act, service } = await openConsole({ secret: 'of the environment' })
   const url = 'http://127.0.0.1:1/'
   await act('saveWebhook', endpoint(url, { hook_id: 'signed', secret: 'known here' }))
   await act('saveWebhook', endpoint(url, { hook_id: 'plain', secret: '' }))
-  await act('loadSeed', { seed: { webhooks: ['signed', 'plain'].map((hook_id) => ({ hook_id, url, signed: true })) } })
+  const webhooks = [
+    { hook_id: 'own', url, signed: true, secret: 'its own secret' },
+    { hook_id: 'open', url, signed: false },
+    ...['signed', 'plain'].map((hook_id) => ({ hook_id, url, signed: true })),
+  ]
+  expect(await act('loadSeed', { seed: { webhooks } })).toEqual({ unsigned: [] })
   const secrets = service.exportSeed({ secrets: true }).webhooks?.map(({ secret }) => secret)
-  expect(secrets).toEqual(['known here', 'of the environment'])
+  expect(secrets).toEqual(['its own secret', undefined, 'known here', 'of the environment'])
 })
 
 test.each([[{ webhooks: 'none' }], [{ webhooks: [7] }]])('the seed %j is refused by the service', async (seed) => {
