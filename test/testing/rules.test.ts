@@ -324,6 +324,7 @@ describe('POST /action/value', () => {
   test.each([
     ['an unknown user', ['nobody', 'welcome', 'follow'], 'there is no user "nobody" on "discord"'],
     ['an unknown quest', ['ada', 'nothing', 'follow'], 'cid: there is no quest "nothing" in the campaign'],
+    ['an unknown task', ['ada', 'welcome', 'nothing'], 'aid: there is no task "nothing" in the quest "welcome"'],
     ['a task of another quest', ['ada', 'welcome', 'share'], 'aid: there is no task "share" in the quest "welcome"'],
     [
       'a task before its dependencies',

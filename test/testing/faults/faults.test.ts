@@ -341,6 +341,7 @@ describe('faults', () => {
     [{ kind: 'reset', on: 'everything' }, /^fail of kind reset: on must be '\*' or 'getUserProgress' or/],
     [{ kind: 'reset', times: 0 }, /^fail of kind reset: times must be/],
     [{ kind: 'reset', times: 1.5 }, /^fail of kind reset: times must be/],
+    [{ kind: 'status', status: 199 }, /^fail of kind status: status must be/],
     [{ kind: 'status', status: 600 }, /^fail of kind status: status must be/],
     [{ kind: 'status', status: '500' }, /^fail of kind status: status must be/],
     [{ kind: 'status', body: () => {} }, /^fail of kind status: body must be/],
