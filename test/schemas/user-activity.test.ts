@@ -25,6 +25,10 @@ describe('the schema of UserActivity', () => {
     expect(issues.map((issue) => issue.path.join('.'))).toEqual([path])
   })
 
+  it.each([undefined, null, [], 'x', 5])('refuses %j', (value) => {
+    expect(userActivity.safeParse(value).error?.issues).toMatchObject([{ path: [], message: 'expected object' }])
+  })
+
   it("returns a message's lenient fields with their documented types", () => {
     const { team, rank, ...payload } = { ...exampleActivity({ id: 'm-1', xp_mul: 1, team: '', rank: 7 }) }
     const stored = { ...payload, xp_mul: '1', rank: null, wallet: null }
