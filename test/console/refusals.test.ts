@@ -75,7 +75,7 @@ test.each([
   [{ host: HOST, site: 'none' }, undefined],
   [{ host: HOST, site: 'cross-site' }, 'Other sites may not call this service.'],
   [{ host: HOST, site: 'cross-site', mode: 'navigate' }, undefined],
-  [{ host: HOST, site: 'cross-site', mode: 'cors' }, 'Other sites may not call this service.'],
+  [{ host: HOST, site: 'same-site', mode: 'cors' }, 'Other sites may not call this service.'],
   [{ host: HOST, site: 'cross-site', mode: 'navigate', method: 'POST' }, 'Other sites may not call this service.'],
 ] as [Checked, string | RegExp | undefined][])(
   'the refusal of the guard for a request with %j is: %s',
