@@ -791,15 +791,16 @@ describe('the arguments of postgresStore', () => {
     expect(() => postgresStore(new Client() as unknown as PgPool)).toThrow(/must be a Pool .* not a single client/)
   })
 
-  test.each<unknown>(['', 'a.b.c', '.a', '1a', 'a\n', 'a'.repeat(64), `${'a'.repeat(64)}.b`, 5, ['a']])(
-    'the table %j is refused',
-    (value) => {
-      const table = value as string
-      expect(() => postgresStore(fake, { table })).toThrow(/^postgresStore: table must be a name/)
-      expect(() => postgresSchema(table)).toThrow(ConfigurationError)
-      expect(() => postgresSchema(table)).toThrow(/^postgresSchema: table must be a name/)
-    },
-  )
+  const malformed = [
+    ...['', 'a b', 'a"b', "a'b", 'a;DROP TABLE b', 'a.b.c', '.a', 'a.', '1a', 'a$campaign_client$b', 'a-b', 'ä', 'a\n'],
+    ...['a\0', 'a'.repeat(64), `${'a'.repeat(64)}.b`, 5, ['a']],
+  ]
+  test.each<unknown>(malformed)('the table %j is refused', (value) => {
+    const table = value as string
+    expect(() => postgresStore(fake, { table })).toThrow(/^postgresStore: table must be a name/)
+    expect(() => postgresSchema(table)).toThrow(ConfigurationError)
+    expect(() => postgresSchema(table)).toThrow(/^postgresSchema: table must be a name/)
+  })
 
   test.each<[table: unknown, shown: string]>([
     ['a\nb', '"a\\nb"'],
