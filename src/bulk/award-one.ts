@@ -113,7 +113,7 @@ export async function awardOne(
     const attempt: Attempt = { ...claim.attempt, isInDoubt }
     const attempted =
       (await confirmAward(attempt, judge)) ??
-      (await judgeOutcome(attempt, await sendAward(client, row, target && optionsFor(target)), judge))
+      (await judgeOutcome(attempt, await sendAward(client, checked.row, target && optionsFor(target)), judge))
     const end = await recordAttempt(session, attempt, attempted)
     const { failure } = attempted
     if (failure?.code === EVIDENCE_FAILED) {

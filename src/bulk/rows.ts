@@ -131,7 +131,7 @@ export class SeenRows {
    *   with this id has another address, campaign or XP
    */
   add(row: AwardRow): 'new' | 'duplicate' | 'conflict' {
-    const id = hash('sha256', row.id, 'binary').slice(0, 16)
+    const id = hash('sha256', row.id, 'buffer').toString('latin1', 0, 16)
     const award = Number.parseInt(hash('sha256', awardKey(row)).slice(0, 12), 16)
     const first = this.#awards.get(id)
     if (first === undefined) {

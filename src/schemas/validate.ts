@@ -6,24 +6,56 @@ import { isRecord, typeName } from '../shared/type-checks.ts'
 /** The validated value, or its issues. */
 type Validated<Value> = { readonly ok: true; readonly value: Value } | ({ readonly ok: false } & Issues)
 
+/** From this number of list entries on, entries are checked one by one: zod makes all issues of a value at once. */
+const MANY_ENTRIES = 5_000
+/** The search for issues ends at this number. */
+const MAX_COUNT = 100_000
+
 /**
- * Validates a value against a schema, and returns it as the schema reads it. Lists the first {@link MAX_ISSUES} issues.
+ * Validates a value against a schema, and returns it as the schema reads it. Lists the first {@link MAX_ISSUES} issues, and counts
+ * at most about {@link MAX_COUNT}: the issues of a small compressed response could fill the memory.
  *
  * @param path - the path of the value from the root of the argument or response
  */
 export function validate<Value>(schema: $ZodType<Value>, value: unknown, path: Issue['path'] = []): Validated<Value> {
-  try {
-    const { success, data, error } = safeParse(schema, value)
-    if (success) return { ok: true, value: data }
-    const issues = error.issues.slice(0, MAX_ISSUES).map((issue) => toIssue(issue, value, path))
-    return { ok: false, issues, moreIssues: error.issues.length - issues.length }
-  } catch (error) {
-    // zod passes issues on as arguments: about 120 000 overflow the stack.
-    if (!(error instanceof RangeError)) throw error
-    return {
-      ok: false,
-      issues: [{ path, message: 'expected the documented shape, received too many wrong fields to list' }],
-      moreIssues: 0,
+  if (countEntries(value) >= MANY_ENTRIES) {
+    const found = { issues: [], count: 0 }
+    findIssues(schema, value, path, found)
+    if (found.count > 0) return { ok: false, issues: found.issues, moreIssues: found.count - found.issues.length }
+  }
+  const { success, data, error } = safeParse(schema, value)
+  if (success) return { ok: true, value: data }
+  const issues = error.issues.slice(0, MAX_ISSUES).map((issue) => toIssue(issue, value, path))
+  return { ok: false, issues, moreIssues: error.issues.length - issues.length }
+}
+
+/** Counts the entries of all lists in a value, at least up to {@link MANY_ENTRIES}. */
+function countEntries(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  let count = Array.isArray(value) ? value.length : 0
+  if (count >= MANY_ENTRIES) return count
+  for (const inner of Object.values(value)) count += countEntries(inner)
+  return count
+}
+
+interface Found {
+  readonly issues: Issue[]
+  count: number
+}
+
+/** Checks a value field by field and entry by entry, until there are {@link MAX_COUNT} issues. */
+function findIssues(schema: $ZodType, value: unknown, path: Issue['path'], found: Found): void {
+  const { def } = (schema as $ZodTypes)._zod
+  if (def.type === 'object' && isRecord(value)) {
+    for (const [name, field] of Object.entries(def.shape)) findIssues(field, own(value, name), [...path, name], found)
+  } else if (def.type === 'array' && Array.isArray(value)) {
+    for (let index = 0; index < value.length && found.count < MAX_COUNT; index++) {
+      findIssues(def.element, value[index], [...path, index], found)
+    }
+  } else {
+    for (const issue of safeParse(schema, value).error?.issues ?? []) {
+      found.count++
+      if (found.issues.length < MAX_ISSUES) found.issues.push(toIssue(issue, value, path))
     }
   }
 }

@@ -173,6 +173,18 @@ describe('over a ledger in a file', () => {
   })
 })
 
+test.each(['with', 'without'])(
+  'the award that is checked is sent, %s a ledger, even if the row is changed during the call',
+  async (given) => {
+    const { client, service } = setup()
+    const row = { ...award(1) }
+    const call = awardOne(client, row, given === 'with' ? { ledger: newLedger() } : {})
+    Object.assign(row, { id: 'other', xp: -50 })
+    expect(await call).toBe('awarded')
+    expect(service.state.awards).toMatchObject([award(1)])
+  },
+)
+
 test('a row that is invalid or that the guard forbids is refused before it is claimed', async () => {
   const { client } = setup({ guard: { maxXpPerAward: 1 } })
   const claim = vi.fn()

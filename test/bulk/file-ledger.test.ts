@@ -17,9 +17,9 @@ import {
 import { basename, dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { ConfigurationError } from 'campaign-client'
-import { type AwardRow, fileLedger, type LedgerEntry, readLedger, rewardWallets } from 'campaign-client/bulk'
+import { type AwardRow, fileLedger, readLedger, rewardWallets } from 'campaign-client/bulk'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import type { LedgerHeader, LedgerState } from '../../src/bulk/ledger/file-ledger.ts'
+import { EMPTY_STATE, type LedgerHeader, type LedgerState } from '../../src/bulk/ledger/file-ledger.ts'
 import { LEDGER, LEDGER_CHANGED } from '../../src/bulk/ledger/ledger.ts'
 import {
   award,
@@ -188,21 +188,18 @@ describe('the file of a ledger', () => {
 })
 
 describe('a ledger that must have the state of a plan', () => {
-  const openIn = (path: string, state: LedgerState) => fileLedger(path)[LEDGER].open(undefined, state)
+  const openIn = (path: string, state: LedgerState | undefined) => fileLedger(path)[LEDGER].open(undefined, state)
 
-  test('is opened in this state only', async () => {
+  const stateOf = async (path: string) => (await fileLedger(path)[LEDGER].read(() => undefined))?.state
+
+  test('is opened in this state only, even if the clock was set back', async () => {
     const path = newPath()
-    await (await openIn(path, { awards: 0 })).close()
+    await (await openIn(path, EMPTY_STATE)).close()
     await rewardWallets(setup().client, awards(2), { ledger: fileLedger(path) })
-    const dates = (await entriesOf(path)).map(({ at }) => at)
-    const lastAt = dates.sort().at(-1)
-    await (await openIn(path, { awards: 2, lastAt })).close()
-    for (const state of [
-      { awards: 0 },
-      { awards: 2 },
-      { awards: 3, lastAt },
-      { awards: 2, lastAt: '2026-01-01T00:00:00.000Z' },
-    ]) {
+    const first = await stateOf(path)
+    await (await openIn(path, first)).close()
+    query(path, 'UPDATE awards SET settled_at = settled_at - 1000 WHERE id = (SELECT id FROM awards LIMIT 1)')
+    for (const state of [EMPTY_STATE, first]) {
       await expect(openIn(path, state)).rejects.toMatchObject({
         code: 'configuration',
         message: expect.stringContaining('it has changed since the plan was made'),
@@ -214,10 +211,9 @@ describe('a ledger that must have the state of a plan', () => {
 
   test('is opened if another program wrote awards without dates', async () => {
     const path = newPath()
-    await (await openIn(path, { awards: 0 })).close()
+    await (await openIn(path, EMPTY_STATE)).close()
     query(path, "INSERT INTO awards (id, address, pid, xp, verdict) VALUES ('a', '0x', 'demo', 1, 'awarded')")
-    const [{ at: lastAt }] = (await entriesOf(path)) as [LedgerEntry]
-    await (await openIn(path, { awards: 1, lastAt })).close()
+    await (await openIn(path, await stateOf(path))).close()
   })
 })
 

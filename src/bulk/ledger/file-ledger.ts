@@ -87,14 +87,14 @@ export interface LedgerHeader {
   readonly run: string
   readonly target: ClientTarget | null
   readonly hasAwards: boolean
+  readonly state: LedgerState
 }
 
-/** Differs after every change of the awards in a ledger. */
-export interface LedgerState {
-  readonly awards: number
-  /** The ISO date of the last change; `undefined` without awards. */
-  readonly lastAt?: string | undefined
-}
+/** Text that differs after every change of the awards in a ledger, even if the clock was set back. */
+export type LedgerState = string
+
+/** The state of a ledger without awards. */
+export const EMPTY_STATE: LedgerState = '0 0 0 0'
 
 const OPTIONS: OptionRules<FileLedgerOptions> = { run: optional(mustBeRunName), rebind: optional(mustBeRebind) }
 const DEFAULT_RUN = 'default'
@@ -355,14 +355,18 @@ function requireIntact(path: string, database: SqliteDatabase): void {
 }
 
 /** @throws ConfigurationError with the cause `LEDGER_CHANGED` when the ledger has another state */
-function requireState(path: string, database: SqliteDatabase, { awards, lastAt }: LedgerState): void {
-  const found = database
-    .prepare('SELECT count(*) AS awards, max(coalesce(settled_at, begun_at, 0)) AS last FROM awards')
-    .get() as { awards: number; last: number | null }
-  const foundAt = found.last === null ? undefined : new Date(found.last).toISOString()
-  if (found.awards === awards && foundAt === lastAt) return
-  throw unusable(path, 'it has changed since the plan was made', LEDGER_CHANGED)
+function requireState(path: string, database: SqliteDatabase, state: LedgerState): void {
+  if (stateOf(database) !== state) throw unusable(path, 'it has changed since the plan was made', LEDGER_CHANGED)
 }
+
+/** Counts the awards and their results, and adds up their times, in integers that do not overflow. */
+const STATE = `SELECT count(*) || ' ' || count(verdict) || ' ' ||
+    coalesce(sum((rowid * 1000003 + coalesce(settled_at, begun_at, 0)) % 2147483647), 0) || ' ' ||
+    coalesce(sum(unicode(verdict) + length(id) * 131 + in_doubt * 7), 0) AS state
+  FROM awards`
+
+const stateOf = (database: SqliteDatabase): LedgerState =>
+  (database.prepare(STATE).get() as { readonly state: LedgerState }).state
 
 /** Returns whether the database has no tables: the file is empty, or its first run was killed before it created them. */
 function isNew(database: SqliteDatabase): boolean {
@@ -384,7 +388,7 @@ function headerOf(path: string, database: SqliteDatabase): LedgerHeader {
   const target = stored?.target == null ? null : tryParseJson(stored.target)
   if (typeof stored?.name !== 'string' || (target !== null && !isRecord(target))) throw lost(path, DAMAGED)
   const hasAwards = database.prepare('SELECT 1 FROM awards LIMIT 1').get() !== undefined
-  return { run: stored.name, target: target as ClientTarget | null, hasAwards }
+  return { run: stored.name, target: target as ClientTarget | null, hasAwards, state: stateOf(database) }
 }
 
 /** @throws ConfigurationError when the ledger belongs to another run, or has awards of another target */

@@ -33,7 +33,7 @@ export interface AwardList {
 export function parseList(name: string, bytes: Uint8Array, rules: RowRules): AwardList {
   const records: ListRecord[] = []
   const rows: ListRow[] = []
-  const problems: ListProblem[] = []
+  const mistakes: ListProblem[] = []
   let columns = undefined as Columns | undefined
 
   const text = decodeText(bytes, inputName(name))
@@ -42,8 +42,8 @@ export function parseList(name: string, bytes: Uint8Array, rules: RowRules): Awa
       columns = readColumns(given.cells, rules.pid, rules.columns)
       return
     }
-    const { row, id, problems: mistakes } = readRow(given, columns, rules)
-    problems.push(...mistakes)
+    const { row, id, problems } = readRow(given, columns, rules)
+    mistakes.push(...problems)
     records.push({ ...given, row, id })
     if (row !== undefined) rows.push(row)
   })
@@ -53,9 +53,13 @@ export function parseList(name: string, bytes: Uint8Array, rules: RowRules): Awa
     )
   }
   const awards = awardsById(rows)
-  problems.push(...contradictions(rows, awards, columns))
-  problems.push(...roundedIdProblems(records, columns), ...lookAlikesInList({ columns, records }))
-  if (syntaxError !== undefined) problems.push({ rule: 'csv', ...syntaxError })
+  const problems = [
+    ...mistakes,
+    ...contradictions(rows, awards, columns),
+    ...roundedIdProblems(records, columns),
+    ...lookAlikesInList({ columns, records }),
+    ...(syntaxError === undefined ? [] : [{ rule: 'csv', ...syntaxError } as const]),
+  ]
   if (rows.length === 0 && problems.length === 0) throw usageFailure(`${inputName(name)} has no rows`)
   return { name, columns, delimiter, records, rows, awards, problems, skipped: { rows: 0, problems: [] } }
 }

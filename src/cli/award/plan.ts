@@ -1,6 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
-import { fileLedger, type LedgerEntry, type LedgerHeader, type LedgerState } from '../../bulk/ledger/file-ledger.ts'
+import { fileLedger, type LedgerEntry, type LedgerHeader } from '../../bulk/ledger/file-ledger.ts'
 import { LEDGER } from '../../bulk/ledger/ledger.ts'
 import { type MessageParts, partsOf } from '../../errors/bulk-errors.ts'
 import { ConfigurationError } from '../../errors/client-errors.ts'
@@ -90,7 +90,11 @@ export interface Plan extends PlanOptions {
   /** `undefined` if the service was not asked: without a base URL and token, or if there is nothing to send. */
   readonly asked?: Asked
   /** The awards of the ledger, even those that are not in the list. */
-  readonly recorded: LedgerState & { readonly firstAt?: string }
+  readonly recorded: {
+    readonly awards: number
+    readonly firstAt?: string | undefined
+    readonly lastAt?: string | undefined
+  }
   readonly pids: readonly string[]
   /** Counts each award once. */
   readonly total: Totals

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { existsSync } from 'node:fs'
 import { confirmFromProgress } from '../../bulk/confirm-from-progress.ts'
-import type { FileLedger } from '../../bulk/ledger/file-ledger.ts'
+import { EMPTY_STATE, type FileLedger } from '../../bulk/ledger/file-ledger.ts'
 import { LEDGER, LEDGER_CHANGED } from '../../bulk/ledger/ledger.ts'
 import { rewardWallets } from '../../bulk/run.ts'
 import type { CampaignClient } from '../../client.ts'
@@ -111,6 +111,7 @@ const INTERRUPTED = 'interrupted'
 async function run({ client, ledger, format, flags, context }: Sending, plan: Plan): Promise<EndedRun | undefined> {
   const { list, retryRejected } = plan
   const internals = ledger[LEDGER]
+  const state = plan.contents.header?.state ?? EMPTY_STATE
   const { output, interrupts, env } = context
   const [signal, secondSignal] = [interrupts.abortOnFirst(), interrupts.abortOnSecond()]
   const display = progressDisplay(list.rows.length, output)
@@ -118,7 +119,7 @@ async function run({ client, ledger, format, flags, context }: Sending, plan: Pl
   signal.addEventListener('abort', onSignal)
   try {
     const report = await rewardWallets(abortable(client, secondSignal), list.rows, {
-      ledger: { ...ledger, [LEDGER]: { ...internals, open: (target) => internals.open(target, plan.recorded) } },
+      ledger: { ...ledger, [LEDGER]: { ...internals, open: (target) => internals.open(target, state) } },
       concurrency: flags.concurrency,
       patienceMs: flags.patience,
       retryRejected,
