@@ -210,8 +210,10 @@ const MAX_PAUSE_MS = 30_000
 export class ClientWatch {
   readonly #world: World
   #pausedUntil = 0
-  /** Whether the last response was a 429. */
+  /** Whether a limit began, and no other response has arrived since. */
   #isLimited = false
+  /** The number of times that a limit began. */
+  #epoch = 0
   /** The last request that was sent since then. */
   #probe: { hasEnded: boolean } | undefined
   /** When the source was asked for each token: 1 for the first. */
@@ -242,6 +244,7 @@ export class ClientWatch {
       world.after(1, () => world.require(before.hasEnded, message))
     }
     const request = { hasEnded: false }
+    const epoch = this.#epoch
     if (this.#isLimited) this.#probe = request
     const asked = this.#asked.get(token) ?? 0
     if (asked > this.#newest.asked) this.#newest = { asked, since: now }
@@ -251,11 +254,16 @@ export class ClientWatch {
       if (request.hasEnded) return
       request.hasEnded = true
       if (status === undefined) return
-      this.#isLimited = status === 429
-      if (!this.#isLimited) {
+      if (status !== 429) {
+        this.#isLimited = false
         this.#probe = undefined
         this.#pausedUntil = 0
         return
+      }
+      // A request that was sent before the last limit began shows no new limit. Its `Retry-After` counts.
+      if (epoch === this.#epoch) {
+        this.#epoch++
+        this.#isLimited = true
       }
       // A date has whole seconds.
       const ms = /^\d+$/.test(retryAfter ?? '')
