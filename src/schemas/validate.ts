@@ -29,12 +29,16 @@ export function validate<Value>(schema: $ZodType<Value>, value: unknown, path: I
   return { ok: false, issues, moreIssues: error.issues.length - issues.length }
 }
 
-/** Counts the entries of all lists in a value, at least up to {@link MANY_ENTRIES}. */
+/** Counts the entries of all lists in a value, at least up to {@link MANY_ENTRIES}. Not recursive: the value may be very deep. */
 function countEntries(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0
-  let count = Array.isArray(value) ? value.length : 0
-  if (count >= MANY_ENTRIES) return count
-  for (const inner of Object.values(value)) count += countEntries(inner)
+  const open = [value]
+  let count = 0
+  while (open.length > 0 && count < MANY_ENTRIES) {
+    const next = open.pop()
+    if (typeof next !== 'object' || next === null) continue
+    if (Array.isArray(next)) count += next.length
+    for (const inner of Object.values(next)) if (typeof inner === 'object') open.push(inner)
+  }
   return count
 }
 

@@ -646,6 +646,15 @@ describe('many issues', () => {
     expect((error as UnexpectedResponseError).moreIssues).toBeLessThan(100_010)
   })
 
+  it('are searched in a response with very deep metadata', async () => {
+    const deep = `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
+    const text = `{"success":true,"data":{"id":"a","name":"b","quests":[],"actions":[{"metadata":${deep}}]}}`
+    const fetch = async () => new Response(text, { headers: { 'content-type': 'application/json' } })
+    expect(await rejection(clientWith({ fetch }).getCampaignInfo({ pid: 'demo' }))).toMatchObject({
+      code: 'unexpected_response',
+    })
+  })
+
   it('of call options are limited to 20', async () => {
     const query = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`q${index}`, Number.NaN]))
     const error = await rejection(clientWith().getInviteCode(invite, { query }))
