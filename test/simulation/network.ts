@@ -120,7 +120,7 @@ export class Network {
     const shown = `${owner.name}: ${request.method} ${received.path} ${received.body.id ?? received.body.value ?? ''}`
     return new Promise((resolve, reject) => {
       let isCancelled = false
-      let ended = (_status?: number, _retryAfter?: string): void => undefined
+      let ended = (_status?: number, _retryAfter?: string, _date?: string): void => undefined
       onCancel((reason) => {
         isCancelled = true
         ended()
@@ -165,7 +165,7 @@ export class Network {
           const { status, body, ...rest } = answered?.(world, received) ?? (response as ServiceResponse)
           const text = isHalf ? body.slice(0, random.int(0, body.length - 1)) : body
           settle(`${status}${isHalf ? ', half' : ''}`, () => {
-            ended(status, rest.headers?.['retry-after'])
+            ended(status, rest.headers?.['retry-after'], rest.headers?.date)
             resolve({ status, body: text, isHalf: isHalf ?? false, ...rest })
           })
         })
@@ -230,7 +230,7 @@ export class ClientWatch {
   }
 
   /** Checks a request. @returns a function to call when it ends, with the status if there is a response */
-  sending(token: string): (status?: number, retryAfter?: string) => void {
+  sending(token: string): (status?: number, retryAfter?: string, date?: string) => void {
     const world = this.#world
     const { now } = world
     world.require(
@@ -250,7 +250,7 @@ export class ClientWatch {
     if (asked > this.#newest.asked) this.#newest = { asked, since: now }
     const isOld = asked < this.#newest.asked && now > this.#newest.since + MAX_CALL_MS
     world.require(!isOld, () => 'a request is sent with an old token, long after a newer one was used')
-    return (status, retryAfter) => {
+    return (status, retryAfter, date) => {
       if (request.hasEnded) return
       request.hasEnded = true
       if (status === undefined) return
@@ -268,7 +268,7 @@ export class ClientWatch {
       // A date has whole seconds.
       const ms = /^\d+$/.test(retryAfter ?? '')
         ? Number(retryAfter) * 1000
-        : Date.parse(retryAfter ?? '') - world.wallNow - 1000
+        : Date.parse(retryAfter ?? '') - Date.parse(date ?? '') - 1000
       if (ms > 0) this.#pausedUntil = Math.max(this.#pausedUntil, world.now + Math.min(ms, MAX_PAUSE_MS) - 1)
     }
   }
