@@ -77,7 +77,7 @@ export interface FileLedgerImplementation extends LedgerImplementation {
    * @returns the run that the file records; `undefined` if it records none yet
    * @throws what {@link open} throws, unless the file belongs to another run or target
    */
-  read(visit: (entry: LedgerEntry) => void): Promise<LedgerHeader | undefined>
+  read(visit: (entry: LedgerEntry) => void): Promise<ReadHeader | undefined>
   /** @throws ConfigurationError when a file with this header belongs to another run or target */
   check(header: LedgerHeader, target: ClientTarget | undefined): void
 }
@@ -87,6 +87,10 @@ export interface LedgerHeader {
   readonly run: string
   readonly target: ClientTarget | null
   readonly hasAwards: boolean
+}
+
+/** The header of a ledger that was read whole. */
+export interface ReadHeader extends LedgerHeader {
   readonly state: LedgerState
 }
 
@@ -192,7 +196,7 @@ async function* readEntries(path: string): AsyncGenerator<LedgerEntry> {
   }
 }
 
-function readFile(path: string, visit: (entry: LedgerEntry) => void): LedgerHeader | undefined {
+function readFile(path: string, visit: (entry: LedgerEntry) => void): ReadHeader | undefined {
   if (findFile(path) === undefined) {
     requireNotLost(path)
     return undefined
@@ -202,7 +206,7 @@ function readFile(path: string, visit: (entry: LedgerEntry) => void): LedgerHead
     if (isNew(database)) return undefined
     requireIntact(path, database)
     for (const entry of entriesOf(database)) visit(entry)
-    return headerOf(path, database)
+    return { ...headerOf(path, database), state: stateOf(database) }
   } catch (error) {
     throw explained(path, error)
   } finally {
@@ -388,7 +392,7 @@ function headerOf(path: string, database: SqliteDatabase): LedgerHeader {
   const target = stored?.target == null ? null : tryParseJson(stored.target)
   if (typeof stored?.name !== 'string' || (target !== null && !isRecord(target))) throw lost(path, DAMAGED)
   const hasAwards = database.prepare('SELECT 1 FROM awards LIMIT 1').get() !== undefined
-  return { run: stored.name, target: target as ClientTarget | null, hasAwards, state: stateOf(database) }
+  return { run: stored.name, target: target as ClientTarget | null, hasAwards }
 }
 
 /** @throws ConfigurationError when the ledger belongs to another run, or has awards of another target */

@@ -1,6 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
-import { fileLedger, type LedgerEntry, type LedgerHeader } from '../../bulk/ledger/file-ledger.ts'
+import { fileLedger, type LedgerEntry, type ReadHeader } from '../../bulk/ledger/file-ledger.ts'
 import { LEDGER } from '../../bulk/ledger/ledger.ts'
 import { type MessageParts, partsOf } from '../../errors/bulk-errors.ts'
 import { ConfigurationError } from '../../errors/client-errors.ts'
@@ -40,7 +40,7 @@ import type { ListProblem, ListRow } from './read-row.ts'
 /** What a ledger holds. */
 export interface LedgerContents {
   /** `undefined` if no run has used the ledger yet. */
-  readonly header: LedgerHeader | undefined
+  readonly header: ReadHeader | undefined
   /** All entries, by id. */
   readonly entries: ReadonlyMap<string, LedgerEntry>
 }
