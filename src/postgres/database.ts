@@ -6,8 +6,13 @@ import { ConfigurationError } from '../errors/client-errors.ts'
  */
 export type Row = readonly (string | null)[]
 
-/** Sends one statement with its parameters, and resolves to its rows. */
-export type Query = (text: string, ...values: (string | number | boolean)[]) => Promise<readonly Row[]>
+export type Value = string | number | boolean
+
+/**
+ * Sends one statement with its parameters, and resolves to its rows. Every statement has a parameter, because postgres 3.4 sends
+ * the next query right behind one without: PgBouncer then loses responses, and the connection is silent from then on.
+ */
+export type Query = (text: string, value: Value, ...values: Value[]) => Promise<readonly Row[]>
 
 /** A database, over a pool of `pg` or the `sql` of `postgres`. Its functions need no `this`. */
 export interface PostgresDatabase {
@@ -57,8 +62,10 @@ export const isReadOnly = (error: unknown): boolean => sqlStateOf(error) === REA
  * statement returns no row, because postgres 3.4 would add the row of an ended session to the next result. Never send it inside a
  * transaction: the end of the session would crash `postgres`.
  */
-export const LEAVE_REPLICA =
-  'SELECT 1 WHERE CASE WHEN pg_is_in_recovery() THEN NOT pg_terminate_backend(pg_backend_pid()) ELSE false END'
+export const LEAVE_REPLICA: Parameters<Query> = [
+  'SELECT $1::text WHERE CASE WHEN pg_is_in_recovery() THEN NOT pg_terminate_backend(pg_backend_pid()) ELSE false END',
+  'left',
+]
 
 /** The SQLSTATEs of a server that ends or refuses a session, and of PgBouncer for a lost server. */
 const LOST_SESSION: ReadonlySet<unknown> = new Set(['57P01', '57P02', '57P03', '08P01'])

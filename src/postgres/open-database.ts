@@ -97,7 +97,7 @@ async function retry<Result>(
 }
 
 async function requireKnownAnswer({ query }: PostgresDatabase, options: PostgresOptions): Promise<void> {
-  const [row, ...others] = await query("SELECT 'Text'::text AS unchanged, NULL::text AS missing")
+  const [row, ...others] = await query('SELECT $1::text AS unchanged, NULL::text AS missing', 'Text')
   const isUnchanged = row?.length === 2 && row[0] === 'Text' && row[1] === null
   if (!isUnchanged || others.length > 0) throw unreadable(options)
 }

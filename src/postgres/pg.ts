@@ -9,6 +9,7 @@ import {
   type PostgresDriver,
   type PostgresOptions,
   type PostgresTransaction,
+  type Query,
   type Row,
   readRows,
   SilentConnectionError,
@@ -121,7 +122,7 @@ class PgConnection implements PostgresTransaction {
     })
   }
 
-  async query(text: string, ...values: (string | number | boolean)[]): Promise<readonly Row[]> {
+  async query(...[text, ...values]: Parameters<Query> | [transaction: string]): Promise<readonly Row[]> {
     const response = Promise.resolve(this.#client.query(text, values))
     const result = await withTimeLimit(response, this.#options.statementTimeoutMs, () => {
       this.#isBroken = true
@@ -165,7 +166,7 @@ class PgConnection implements PostgresTransaction {
 
   /** Ends the session on a replica. The pool then opens another connection. */
   async leaveReplica(): Promise<void> {
-    if (!this.#isBroken) await this.query(LEAVE_REPLICA).catch(() => undefined)
+    if (!this.#isBroken) await this.query(...LEAVE_REPLICA).catch(() => undefined)
     this.discard()
   }
 

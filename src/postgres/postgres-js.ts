@@ -8,6 +8,7 @@ import {
   type PostgresDriver,
   type PostgresOptions,
   type PostgresTransaction,
+  type Query,
   type Row,
   readRows,
   SilentConnectionError,
@@ -50,12 +51,12 @@ export function postgresJsDatabase(sql: PostgresSql, options: PostgresOptions): 
       return await work
     } catch (error) {
       // Ends the session of any connection that is on a replica, not always that of `work`: the next attempt may end another.
-      if (isReadOnly(error)) await query(sql, options, LEAVE_REPLICA, []).catch(() => undefined)
+      if (isReadOnly(error)) await query(sql, options, ...LEAVE_REPLICA).catch(() => undefined)
       throw error
     }
   }
   return {
-    query: (text, ...values) => leavingReplica(query(sql, options, text, values)),
+    query: (...statement) => leavingReplica(query(sql, options, ...statement)),
     transaction: (work) => leavingReplica(new PostgresJsTransaction(options).run(sql, work)),
     // When a session is ended during a query, postgres 3.4 rejects that query with CONNECTION_CLOSED. With the error of the session
     // it rejects the first query of the next connection, before it sends that query.
@@ -74,8 +75,7 @@ const LOST = 'the connection of the transaction was lost'
 async function query(
   sql: PostgresSql,
   options: PostgresOptions,
-  text: string,
-  values: (string | number | boolean)[],
+  ...[text, ...values]: Parameters<Query>
 ): Promise<readonly Row[]> {
   const rows = await inTime(sql.unsafe(text, values), options)
   // After a session was ended in the middle of a result, the next result of postgres 3.4 begins with a hole.
@@ -136,9 +136,9 @@ class PostgresJsTransaction implements PostgresTransaction {
     }
   }
 
-  async query(text: string, ...values: (string | number | boolean)[]): Promise<readonly Row[]> {
+  async query(...statement: Parameters<Query>): Promise<readonly Row[]> {
     if (this.#state === 'lost') throw new Error(LOST)
-    return query(this.#sql as PostgresSql, this.#options, text, values)
+    return query(this.#sql as PostgresSql, this.#options, ...statement)
   }
 
   async withClient<Result>(apply: (tx: unknown) => Result, maxRunMs: number): Promise<Awaited<Result>> {

@@ -28,10 +28,14 @@ export const addColumns = (name: string, columns: Readonly<Record<string, string
     .map(([column, type]) => `ADD COLUMN IF NOT EXISTS ${column} ${type}`)
     .join(', ')}`
 
-/** Returns a query that has a row if a table has a column. */
+/**
+ * Returns a query that has a row if a table has a column.
+ *
+ * @param column - the name as an SQL expression
+ */
 export const hasColumn = (name: string, column: string): string =>
   `SELECT 1 FROM pg_attribute
-    WHERE attrelid = to_regclass('${name}') AND attname = '${column}' AND NOT attisdropped`
+    WHERE attrelid = to_regclass('${name}') AND attname = ${column} AND NOT attisdropped`
 
 /**
  * Returns one statement that creates tables which do not exist, and adds missing columns. Several sessions may run it at once. It
@@ -51,7 +55,7 @@ ${Object.entries(tables)
     const last = columns && Object.keys(columns).at(-1)
     // ALTER TABLE locks the table even if it has the columns.
     const upgrade = columns
-      ? `  ELSIF NOT EXISTS (${hasColumn(name, String(last))}) THEN
+      ? `  ELSIF NOT EXISTS (${hasColumn(name, `'${last}'`)}) THEN
     BEGIN
       ${addColumns(name, columns)};
     EXCEPTION WHEN insufficient_privilege THEN

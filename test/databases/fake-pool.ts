@@ -2,7 +2,7 @@ import type { PgClient, PgPool } from 'campaign-client/webhook/postgres'
 
 /** Returns the rows of the first statement of every store, which checks that the client returns text unchanged. */
 export const rowsOfCheck = (text: string): unknown[] | undefined =>
-  text.startsWith("SELECT 'Text'") ? [{ unchanged: 'Text', missing: null }] : undefined
+  text.startsWith('SELECT $1::text AS unchanged') ? [{ unchanged: 'Text', missing: null }] : undefined
 
 /**
  * A pool without a database. BEGIN, COMMIT and ROLLBACK return one row.

@@ -20,8 +20,9 @@ export const pgbouncerMissing =
       ? 'pgbouncer refuses to run as root and there is no user "postgres"'
       : postgres.missing
 
+export const CLIENT_CONNECTIONS = 10
 /** Fewer connections than the clients have, so that their statements often change connections. */
-const CONNECTIONS = 3
+const SERVER_CONNECTIONS = 3
 
 /**
  * Starts PostgreSQL behind pgbouncer for the tests of a `describe`.
@@ -35,13 +36,14 @@ export function databaseBehindPgbouncer(): { readonly url: string; readonly pool
   let sql: Sql
   beforeAll(async () => {
     server = await postgres.start()
-    bouncer = await startPgbouncer(server, CONNECTIONS)
-    pool = new Pool({ connectionString: bouncer.url, max: 10 })
+    bouncer = await startPgbouncer(server, SERVER_CONNECTIONS)
+    pool = new Pool({ connectionString: bouncer.url, max: CLIENT_CONNECTIONS })
     pool.on('error', () => undefined)
-    sql = connect(bouncer.url, { max: 10, prepare: false, fetch_types: false })
+    sql = connect(bouncer.url, { max: CLIENT_CONNECTIONS, prepare: false, fetch_types: false })
   })
   afterAll(async () => {
-    await sql?.end()
+    // A query without a response fails its test, not the end of all tests.
+    await sql?.end({ timeout: 5 })
     await pool?.end()
     await bouncer?.stop()
     await server?.stop()

@@ -246,7 +246,7 @@ export function postgresStore(
   let found = false
   /** Whether the table has the columns for messages. Asks until it has: a migration may add them while the store is used. */
   const hasMessages = async (): Promise<boolean> => {
-    found ||= (await query(sql.hasMessages)).length > 0
+    found ||= (await query(sql.hasMessages, 'message')).length > 0
     return found
   }
   const requireMessages = async (): Promise<void> => {
@@ -286,7 +286,7 @@ export function postgresStore(
       error === undefined ? '' : toAscii(error),
     ])
     if (kept === undefined) return (await firstRow(stored, [sql.release, token])) !== undefined
-    await query(sql.expireMessages)
+    await query(sql.expireMessages, EXPIRY_SEARCH)
     return true
   }
 
@@ -522,7 +522,7 @@ function deliveryStatements(tableName: string, runOnceRetainMs: number) {
     currentRun: `SELECT ${isOurs} FROM ${table} AS record WHERE ${runOnceKey} AND ${isCurrent('record')}`,
     stillOpen,
     prune: prune(),
-    hasMessages: hasColumn(table, 'message'),
+    hasMessages: hasColumn(table, '$1::text'),
 
     // The following statements need the columns for messages.
     claimWithMessage: insert('delivery', 'claimed', fromNow('$3'), {
@@ -572,7 +572,7 @@ function deliveryStatements(tableName: string, runOnceRetainMs: number) {
     pruneExceptMessages: prune(` AND NOT (${isKept})`),
     expireMessages: `WITH oldest AS (
         SELECT purpose, key_hash FROM ${table} WHERE ${hasEnded}
-        ORDER BY expires_at LIMIT ${EXPIRY_SEARCH}
+        ORDER BY expires_at LIMIT $1::int
       )
       DELETE FROM ${table} AS record USING oldest
       WHERE record.purpose = oldest.purpose AND record.key_hash = oldest.key_hash AND ${isFailed} AND NOT (${isKept})

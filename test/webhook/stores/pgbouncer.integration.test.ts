@@ -4,7 +4,7 @@ import { type PostgresStore, postgresSchema, postgresStore } from 'campaign-clie
 import { Pool, type PoolClient } from 'pg'
 import connect, { type TransactionSql } from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { databaseBehindPgbouncer, pgbouncerMissing } from '../../databases/pgbouncer.ts'
+import { CLIENT_CONNECTIONS, databaseBehindPgbouncer, pgbouncerMissing } from '../../databases/pgbouncer.ts'
 import { FULL_SIZE } from '../../support/full-size.ts'
 import { skipsWithout } from '../../support/skips-without.ts'
 import { type ObservedReceiver, observedReceiver } from '../receiver/observed-receiver.ts'
@@ -38,6 +38,7 @@ describe.skipIf(skipsWithout('pgbouncer', pgbouncerMissing))('postgresStore behi
     sharedTests<PoolClient>(
       () => postgresStore(database.pool, { table }),
       (tx, key) => tx.query(insert, [key]),
+      () => database.pool.query('SELECT $1::text', ['alive']),
     )
   })
 
@@ -47,6 +48,7 @@ describe.skipIf(skipsWithout('pgbouncer', pgbouncerMissing))('postgresStore behi
     sharedTests<TransactionSql>(
       () => postgresStore(database.sql, { table }),
       (tx, key) => tx.unsafe(insert, [key]),
+      () => database.sql.unsafe('SELECT $1::text', ['alive']),
     )
   })
 
@@ -74,7 +76,11 @@ describe.skipIf(skipsWithout('pgbouncer', pgbouncerMissing))('postgresStore behi
     await preparing.end()
   })
 
-  function sharedTests<Tx>(open: () => PostgresStore<Tx>, apply: (tx: Tx, key: string) => PromiseLike<unknown>): void {
+  function sharedTests<Tx>(
+    open: () => PostgresStore<Tx>,
+    apply: (tx: Tx, key: string) => PromiseLike<unknown>,
+    ping: () => PromiseLike<unknown>,
+  ): void {
     test('runOnce runs one of many concurrent calls per key, and rolls back a failed call', async () => {
       const store = open()
       const keys = Array.from({ length: 12 }, freshKey)
@@ -94,7 +100,17 @@ describe.skipIf(skipsWithout('pgbouncer', pgbouncerMissing))('postgresStore behi
     })
 
     test('20 concurrent messages that are sent twice are applied once each', async () => {
-      const store = open()
+      await applyConcurrently(open())
+    })
+
+    test('every connection responds after the first statements of several stores', async () => {
+      for (let stores = 0; stores < 20; stores++) await applyConcurrently(open())
+      let responses = 0
+      for (let connection = 0; connection < CLIENT_CONNECTIONS; connection++) void ping().then(() => responses++)
+      await expect.poll(() => responses).toBe(CLIENT_CONNECTIONS)
+    })
+
+    async function applyConcurrently(store: PostgresStore<Tx>): Promise<void> {
       const { receiver, errors } = observedReceiver({
         store,
         handle: async (_event, { key }) => {
@@ -107,7 +123,7 @@ describe.skipIf(skipsWithout('pgbouncer', pgbouncerMissing))('postgresStore behi
       await expect.poll(async () => (await deliver()).every(({ status }) => status === 200)).toBe(true)
       expect(exceptTimeouts(errors)).toEqual([])
       expect(await timesApplied(messages.map(({ id }) => JSON.stringify(['campaign', id])))).toBe(messages.length)
-    })
+    }
 
     test('every message with the response 200 is applied, even if prepared statements are lost', async () => {
       const store = open()
