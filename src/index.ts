@@ -34,7 +34,7 @@ export type {
   WebhookRegistration,
   WebhookScope,
 } from './endpoints/index.ts'
-export type { QueryNames } from './endpoints/undocumented.ts'
+export type { QueryNames } from './endpoints/undocumented-options.ts'
 export { type AnyCampaignError, isCampaignError } from './errors/any-campaign-error.ts'
 export * from './errors/client-errors.ts'
 export type {

@@ -1,5 +1,5 @@
 import type { OperationName } from './endpoints/index.ts'
-import type { QueryNames } from './endpoints/undocumented.ts'
+import type { QueryNames } from './endpoints/undocumented-options.ts'
 import type { CampaignError, Issue, WriteOutcome } from './errors/client-errors.ts'
 import type { FetchLike } from './transports/fetch.ts'
 import type { Transport } from './transports/transport.ts'

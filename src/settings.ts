@@ -3,7 +3,7 @@ import {
   mustBeRegistrationPath,
   type QueryNames,
   readRegistrationPath,
-} from './endpoints/undocumented.ts'
+} from './endpoints/undocumented-options.ts'
 import {
   copyOfOptions,
   dictionary,

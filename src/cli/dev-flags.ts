@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander'
-import { mustBeRegistrationPath } from '../endpoints/undocumented.ts'
+import { mustBeRegistrationPath } from '../endpoints/undocumented-options.ts'
 import { type Command, type Context, decimal, hostName, httpUrl, port, RepeatableOption } from './command.ts'
 import type { DevFlags } from './dev.ts'
 

@@ -1,4 +1,4 @@
-import { mustBeQueryNames, mustBeRegistrationPath, type QueryNames } from '../endpoints/undocumented.ts'
+import { mustBeQueryNames, mustBeRegistrationPath, type QueryNames } from '../endpoints/undocumented-options.ts'
 import {
   copyOfOptions,
   milliseconds,

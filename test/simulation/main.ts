@@ -25,7 +25,7 @@ if (!WORLDS.includes(world) || !Number.isInteger(first) || !Number.isInteger(cou
 }
 
 if (values.prove) {
-  const { prove } = await import('./prove.ts')
+  const { prove } = await import('./prove-mutations.ts')
   process.exitCode = (await prove(values.only)) ? 0 : 1
 } else {
   const totals = new Totals()

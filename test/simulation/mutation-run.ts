@@ -1,6 +1,6 @@
 /**
  * Simulates worlds with a changed package until one breaks an invariant. Prints the crash or the seed, and the invariant; or
- * nothing. `prove.ts` bundles this file with the change.
+ * nothing. `prove-mutations.ts` bundles this file with the change.
  */
 import { AWARD_FAULTS, AWARD_WAYS, crashAward, crashMessage } from './crashes.ts'
 import { simulate, type WorldName } from './index.ts'

@@ -1,5 +1,5 @@
 import { type AnyEndpoint, endpoints, type OpenQueryOperation, type OperationName } from '../../endpoints/index.ts'
-import { type QueryNames, readRegistrationPath } from '../../endpoints/undocumented.ts'
+import { type QueryNames, readRegistrationPath } from '../../endpoints/undocumented-options.ts'
 import { validate } from '../../schemas/validate.ts'
 import type { ServiceClock } from '../clock.ts'
 import { applyFault, type FaultQueue, type Outcome, takesEffect } from '../faults/faults.ts'
