@@ -62,7 +62,7 @@ export {
   type WebhookReceiver,
   type WebhookReplayOptions,
 } from './receiver/create-webhook-receiver.ts'
-export type { WebhookFailedMessage } from './receiver/delivery.ts'
+export type { WebhookFailedMessage } from './receiver/failed-messages.ts'
 export type {
   WebhookErrorContext,
   WebhookErrorStage,

@@ -9,7 +9,7 @@ import {
 import { type FetchHandler, fetchAdapter } from './adapters/fetch.ts'
 import { type LambdaHandler, lambdaAdapter } from './adapters/lambda.ts'
 import { type FastifyPlugin, fastifyAdapter, type NodeHandler, nodeAdapter } from './adapters/node.ts'
-import { GIVEN_UP_MS, isKeyOf, keepingStore, listFailed, type WebhookFailedMessage } from './delivery.ts'
+import { forgetMessage, GIVEN_UP_MS, keepingStore, listFailed, type WebhookFailedMessage } from './failed-messages.ts'
 import { receiverSettings, type WebhookReceiverOptions } from './options.ts'
 import { Receiver, type WebhookReplayOutcome } from './receiver.ts'
 
@@ -201,10 +201,7 @@ export function createWebhookReceiver(options: WebhookReceiverOptions): WebhookR
       const { signal } = readOptions('replay', replayOptions, replayRules())
       return receiver.replay(key, signal)
     },
-    async forget(key) {
-      const store = keepingStore(settings)
-      return isKeyOf(settings.endpoint, key) && store.forget(key, settings.endpoint)
-    },
+    forget: (key) => forgetMessage(settings, key),
   }
 }
 

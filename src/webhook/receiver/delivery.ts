@@ -1,18 +1,8 @@
 import { sha256Hex } from '#crypto'
-import { ConfigurationError } from '../../errors/client-errors.ts'
 import { LeaseError } from '../../errors/webhook-errors.ts'
-import { DELIVERY_SPAN_MS } from '../../shared/delivery-schedule.ts'
 import { sleep, TIMED_OUT, withTimeout } from '../../shared/timers.ts'
 import { isError, typeName } from '../../shared/type-checks.ts'
-import { parseWebhookBody, type WebhookEvent } from '../event.ts'
-import {
-  type ClaimResult,
-  type DeliveryStore,
-  type FailedDelivery,
-  mustKeepMessages,
-  type TakeResult,
-  type WebhookFailureReason,
-} from '../stores/delivery-store.ts'
+import type { ClaimResult, DeliveryStore, WebhookFailureReason } from '../stores/delivery-store.ts'
 import type { ReceiverSettings, WebhookErrorStage } from './options.ts'
 import type { ReceiverReports } from './reports.ts'
 import { type Deadline, LATE, type Message } from './request.ts'
@@ -27,16 +17,8 @@ const DELAYS_MS = [0, 100, 300, 1000, 3000] as const
  */
 const FULL_LEASE_MS = 30_000
 
-/**
- * A record in the store. With `keepFailed`, it keeps the message until it is handled:
- *
- * 1. {@link claimDelivery} stores the bytes in the record of the claim.
- * 2. `complete` removes them, and so does `runOnce`. {@link releaseDelivery} leaves them, with the failure. If the process dies,
- *    they stay without a failure.
- * 3. {@link listFailed} lists the records that have bytes and no claim.
- * 4. {@link takeDelivery} takes such a record: a claim that returns the bytes. From there on, a replay is like a delivery.
- */
-interface DeliveryRecord {
+/** A record in the store. `failed-messages.ts` describes how long it keeps the message. */
+export interface DeliveryRecord {
   /** The key in the store: see {@link deliveryKey}. */
   readonly key: string
   /** When the request arrived or the replay began, as a time of `performance.now()`. */
@@ -144,32 +126,6 @@ async function releaseLateClaim(
   } catch (error) {
     reportError(delivery, error, 'claim')
   }
-}
-
-/** The result of {@link takeDelivery}. */
-export type TakenDelivery = { state: 'claimed'; claimed: ClaimedDelivery } | Exclude<TakeResult, { state: 'claimed' }>
-
-/**
- * Takes a failed delivery for a replay, like {@link claimDelivery}.
- *
- * @throws the error of the store
- */
-export async function takeDelivery(record: DeliveryRecord): Promise<TakenDelivery> {
-  const { key, settings } = record
-  const claimedAt = performance.now()
-  const taken = await keepingStore(settings).take(key, settings.leaseMs, settings.endpoint)
-  if (taken.state !== 'claimed') return taken
-  const { rawBody, token } = taken
-  const message = { event: parseWebhookBody(rawBody), rawBody, secretIndex: null }
-  const claimed = { ...record, message, isReplay: true, token, claimedAt }
-  if (performance.now() >= claimedAt + settings.leaseMs) {
-    const late = noResponse('take', settings.leaseMs)
-    await interruptDelivery(claimed, late).settled
-    throw late
-  }
-  if (deliveryKey(settings.endpoint, message.event.id) === key) return { state: 'claimed', claimed }
-  await interruptDelivery(claimed, new Error('taken by a receiver of another endpoint')).settled
-  return { state: 'unknown' }
 }
 
 export function completeDelivery(delivery: ClaimedDelivery): StoreCall {
@@ -281,56 +237,4 @@ export function requireBoolean(method: 'extend' | 'complete', result: unknown): 
   throw new TypeError(
     `the delivery store's ${method}() must resolve to true or false, and resolved to ${typeName(result)}`,
   )
-}
-
-/** A message that failed, and is kept. See {@link WebhookReceiver.failed}. */
-export interface WebhookFailedMessage extends Omit<FailedDelivery, 'ageMs' | 'position'> {
-  /** The id of the message. */
-  id: string
-  /** The kind of its event. */
-  kind: WebhookEvent['kind']
-}
-
-/** The service has given a message up that has no attempt for longer than its longest delay, 300 s. */
-export const GIVEN_UP_MS: number = DELIVERY_SPAN_MS + 5_000
-
-/**
- * Returns the store of a receiver if it keeps messages.
- *
- * @throws ConfigurationError when the store lacks a method
- */
-export function keepingStore({ store }: ReceiverSettings): Required<DeliveryStore> {
-  const problem = mustKeepMessages(store)
-  if (problem === undefined) return store as Required<DeliveryStore>
-  throw new ConfigurationError(
-    `the store keeps no messages: it ${problem}; use sqliteStore or postgresStore, with keepFailed`,
-  )
-}
-
-/** Lists the failed messages whose last failure is at least `olderThanMs` ago when the list begins. */
-export async function* listFailed(
-  store: Required<DeliveryStore>,
-  endpoint: string,
-  olderThanMs: number,
-): AsyncGenerator<WebhookFailedMessage, void, undefined> {
-  let after: string | undefined
-  /** A time of the store's clock. Without it, a list of messages that fail again in their replays would never end. */
-  let until: number | undefined
-  /** A message may fail again within the first millisecond of the list. */
-  const listed = new Set<string>()
-  while (true) {
-    const listedBefore = listed.size
-    const page = await store.failed(endpoint, after)
-    for (const { ageMs, position, ...failed } of page) {
-      const lastFailedAt = Date.parse(failed.lastFailedAt)
-      until ??= lastFailedAt + ageMs - olderThanMs
-      if (lastFailedAt > until) return
-      after = position
-      if (listed.has(failed.key)) continue
-      listed.add(failed.key)
-      const { id, kind } = parseWebhookBody(failed.rawBody)
-      yield { ...failed, id, kind }
-    }
-    if (listed.size === listedBefore) return
-  }
 }

@@ -9,9 +9,8 @@ import {
   isKeyOf,
   releaseDelivery,
   reportError,
-  type TakenDelivery,
-  takeDelivery,
 } from './delivery.ts'
+import { type TakenDelivery, takeDelivery } from './failed-messages.ts'
 import { HandlerRun } from './handler-run.ts'
 import type { ReceiverSettings, WebhookRejection } from './options.ts'
 import { ReceiverReports } from './reports.ts'
