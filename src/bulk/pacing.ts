@@ -4,6 +4,9 @@ import { MAX_PATIENCE_MS } from '../shared/award.ts'
 import { Semaphore } from '../shared/semaphore.ts'
 import type { CallOutcome } from './attempt.ts'
 
+// When a run pauses, and when it stops because pauses do not help. `run.ts` has the other rules that stop a run: equal refusals
+// (`MAX_REFUSALS`), unknown outcomes (`MAX_UNKNOWN`), the signal, the ledger and the list.
+
 /** Calls pause after this many consecutive calls without a response. */
 const MAX_UNREACHABLE = 3
 /** Calls do not stop before this many consecutive pauses. */

@@ -23,6 +23,7 @@ import { inputName, outputFailure, readInput } from '../files.ts'
 import { plainLine } from '../output.ts'
 import { askService, readProgressFormat } from './ask-service.ts'
 import type { ColumnNames } from './cells.ts'
+import { planRefusal } from './confirm-plan.ts'
 import { formatNumber, formatXp } from './format.ts'
 import { type AwardList, listFailure, parseList, problemLines, sortedProblems } from './list.ts'
 import { compareLedgers } from './other-ledgers.ts'
@@ -38,7 +39,7 @@ import {
 } from './plan.ts'
 import type { ListProblem, RowRules } from './read-row.ts'
 import { checkReportPaths, fileReport, listReport, writeReports } from './report.ts'
-import { planRefusal, type SendFlags, sendAwards } from './send.ts'
+import { type SendFlags, sendAwards } from './send.ts'
 
 export interface AwardFlags extends SendFlags {
   readonly columns?: ColumnNames

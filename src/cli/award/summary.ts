@@ -1,6 +1,5 @@
 import type { AwardReport, RowProblem, Verdict } from '../../schemas/award-report.ts'
 import { addSums, type Sum } from '../../shared/award.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { ADVICE, type CommandFailure } from '../failure.ts'
 import { bold, dim, green, type Part, red } from '../output.ts'
 import type { ProgressFormat } from './ask-service.ts'
@@ -155,19 +154,4 @@ export function nextStep({ report, plan, stop }: EndedRun, argv: readonly string
   }
   const why = formatCommandLine(['ledger', plan.ledger, '--verdict', 'rejected', '--explain'])
   return `to see why, run: ${why}; then correct these rows, or send them again unchanged with --retry-rejected`
-}
-
-/** Returns the exit code of a run: the first that applies. */
-export function exitCodeOfRun({ report, plan, stop, hasUnknownOutcome }: EndedRun): ExitCode {
-  const { counts, halted, fromLedger, complete, usedBefore } = report
-  if (stop?.exitCode === EXIT.interrupted) return EXIT.interrupted
-  if (hasUnknownOutcome || counts.indeterminate > 0 || counts.unconfirmed > 0) return EXIT.unknownOutcome
-  if (stop?.exitCode === EXIT.refused || halted.length > 0) return EXIT.refused
-  if (stop !== undefined) {
-    // Exit code 2 promises that nothing was sent.
-    const isAnySent = counts.awarded + counts.alreadyAwarded + counts.rejected > fromLedger
-    return stop.exitCode === EXIT.usage && isAnySent ? EXIT.incomplete : stop.exitCode
-  }
-  const isAnyMissing = counts.rejected + usedBefore.awards + plan.list.skipped.rows > 0
-  return isAnyMissing || !complete ? EXIT.incomplete : EXIT.done
 }

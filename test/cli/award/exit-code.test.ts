@@ -1,7 +1,7 @@
 import type { AwardReport } from 'campaign-client/bulk'
 import { expect, test } from 'vitest'
+import { exitCodeOfRun } from '../../../src/cli/award/exit-code.ts'
 import type { Plan } from '../../../src/cli/award/plan.ts'
-import { exitCodeOfRun } from '../../../src/cli/award/summary.ts'
 import type { ExitCode } from '../../../src/cli/exit-codes.ts'
 import { CommandFailure } from '../../../src/cli/failure.ts'
 
