@@ -1,6 +1,7 @@
 import { Call, type CallContext } from './call/call.ts'
-import { createInternals } from './call/internals.ts'
+import { Failure } from './call/failure.ts'
 import { RateLimiter } from './call/rate-limiter.ts'
+import { guardIssues } from './call/request.ts'
 import { AccessTokens } from './call/tokens.ts'
 import type {
   CampaignInfo,
@@ -23,7 +24,8 @@ import type {
 import type { CallOptions, CampaignClientOptions, DerivedClientOptions } from './options.ts'
 import type { AcceptedData } from './schemas/fields.ts'
 import { clientSettings, derivedOptions, readClientOptions } from './settings.ts'
-import { CLIENT_INTERNALS, clientInternals } from './shared/client-internals.ts'
+import { CLIENT_INTERNALS, type ClientInternals, clientInternals } from './shared/client-internals.ts'
+import { identityOf } from './shared/jwt.ts'
 import { fetchTransport } from './transports/fetch.ts'
 
 interface ClientContext extends CallContext {
@@ -423,3 +425,14 @@ export class CampaignClient {
 
 // Outside the class, because bundlers rename a class that refers to itself by name, and logs would show the new name.
 const newClient = (options: CampaignClientOptions): CampaignClient => new CampaignClient(options)
+
+/** Creates the methods of a client that `bulk` uses. */
+const createInternals = ({ settings, tokens }: ClientContext): ClientInternals => ({
+  async target(operation, signal) {
+    const token = await tokens.get(operation, { totalTimeoutMs: settings.totalTimeoutMs, signal })
+    if (token instanceof Failure) throw Object.assign(token.error, { attempts: 0, outcome: 'not_applied' })
+    return { address: settings.baseUrl, ...identityOf(token) }
+  },
+  maxRetries: settings.maxRetries,
+  refusalsOfAward: (award) => guardIssues(settings.guard, award),
+})

@@ -25,13 +25,12 @@ import {
   pauseTooLong,
   transportFailure,
 } from './failure.ts'
-import { accountFailure } from './internals.ts'
 import type { NotReady, RateLimiter, Slot } from './rate-limiter.ts'
 import { partsOf, queryOf, type Secrets, safeCause } from './redact.ts'
 import { type PreparedRequest, prepareRequest } from './request.ts'
 import { decodeResponse, isDataIncomplete, tracingHeaders } from './response.ts'
 import { backoffMs, JITTER, mayHaveBeenApplied, mayRetry, TOO_MANY_REQUESTS } from './retry.ts'
-import type { AccessTokens } from './tokens.ts'
+import { type AccessTokens, accountFailure } from './tokens.ts'
 
 /** Shared by every call of a client. */
 export interface CallContext {

@@ -1,8 +1,10 @@
+import { ConfigurationError } from '../errors/client-errors.ts'
 import type { AccessTokenSource } from '../options.ts'
 import { bearerToken, type ClientSettings, TOKEN_RULE } from '../settings.ts'
-import { expiryOf } from '../shared/jwt.ts'
+import { type Account, hasClaim, shownClaim, textOfClaim } from '../shared/client-internals.ts'
+import { expiryOf, identityOf } from '../shared/jwt.ts'
 import { startTimer, TIMED_OUT, timeoutReason, withTimeout } from '../shared/timers.ts'
-import { type Failure, nextSignalOf, noTokenInTime, tokenFailure } from './failure.ts'
+import { Failure, nextSignalOf, noTokenInTime, tokenFailure } from './failure.ts'
 import { partsOf, type Secrets, safeCause, warnOfShortSecret } from './redact.ts'
 
 /** A token is renewed this long before it expires. */
@@ -234,3 +236,28 @@ const shownResult = (value: unknown): string =>
       ? 'an empty string'
       : 'an unusable string'
     : `a value of type ${typeof value}`
+
+const CLAIMS = [
+  ['issuer', 'iss'],
+  ['subject', 'sub'],
+] as const
+
+const isOpaque = ({ issuer, subject }: Account): boolean => !hasClaim(issuer) && !hasClaim(subject)
+
+/**
+ * Returns the failure of an attempt whose token belongs to another account; `undefined` if it may be sent. A token that shows
+ * neither `iss` nor `sub` is not compared.
+ */
+export function accountFailure(operation: string, account: Account, token: string): Failure | undefined {
+  const current = identityOf(token)
+  if (isOpaque(account) || isOpaque(current)) return undefined
+  const changes = CLAIMS.filter(([name]) => textOfClaim(current[name]) !== textOfClaim(account[name])).map(
+    ([name, claim]) => `'${claim}' was ${shownClaim(account[name])} and is now ${shownClaim(current[name])}`,
+  )
+  if (changes.length === 0) return undefined
+  const message = `${operation}: not sent, because the access token changed its account: ${changes.join('; ')}`
+  return new Failure(
+    'no_token',
+    new ConfigurationError(`${message}. Use tokens of one account in a run`, { operation }),
+  )
+}

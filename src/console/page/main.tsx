@@ -3,13 +3,12 @@ import { type ComponentChildren, render } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { dismiss, notice, notify } from './actions.ts'
 import { isConnected, isLoaded, refresh, updatedAt } from './live.ts'
-import { Navigation } from './navigation.tsx'
+import { Navigation, remembered } from './navigation.tsx'
 import { Button, Link, QuestionDialog } from './parts/controls.tsx'
 import { hasUnsentText } from './parts/form.tsx'
 import { Help, openHelp } from './parts/list.tsx'
 import { Empty, Panel } from './parts/panel.tsx'
 import { clockTime, safe } from './parts/text.tsx'
-import { paneWidth } from './preferences.ts'
 import { itemTitle, latestItem, openItem, parameter, path, section, segments } from './route.ts'
 import { CallMethod } from './sections/call-method.tsx'
 import { Clock } from './sections/clock.tsx'
@@ -159,6 +158,9 @@ const StaleBanner = () =>
       campaign-client dev still running?
     </p>
   )
+
+/** Width of the open item in percent of the content. */
+const paneWidth = remembered('pane', (text) => Number(text) || 37)
 
 /** Limits of the width of the open item, and the steps of the keys, in percent. */
 const [MIN, MAX] = [25, 70]

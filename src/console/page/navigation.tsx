@@ -1,3 +1,4 @@
+import { effect, signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { tryParseJson } from '../../shared/text.ts'
@@ -6,7 +7,6 @@ import { perform, run } from './actions.ts'
 import { aheadMs, deliveries, isConnected, requests, service } from './live.ts'
 import { ask, Button, CopyButton, Link } from './parts/controls.tsx'
 import { amount, count, duration, safe } from './parts/text.tsx'
-import { THEMES, theme, themeOf } from './preferences.ts'
 import { baseUrl, path, section } from './route.ts'
 import { callPath } from './sections/call-method.tsx'
 import { hasFailed as isFailedDelivery } from './sections/deliveries.tsx'
@@ -145,3 +145,25 @@ function askToLoad(input: HTMLInputElement): void {
     onConfirm: () => run(load, done),
   })
 }
+
+/** A choice that the browser remembers. A browser may deny the storage: the choice then ends with the page. */
+export function remembered<Value extends string | number>(key: string, read: (text: string | null) => Value) {
+  let text: string | null = null
+  try {
+    text = localStorage.getItem(key)
+  } catch {}
+  const choice = signal(read(text))
+  effect(() => {
+    try {
+      localStorage.setItem(key, String(choice.value))
+    } catch {}
+  })
+  return choice
+}
+
+const THEMES = ['system', 'light', 'dark'] as const
+
+const themeOf = (text: string | null) => THEMES.find((each) => each === text) ?? 'system'
+
+const theme = remembered('theme', themeOf)
+effect(() => document.documentElement.style.setProperty('color-scheme', theme.value === 'system' ? null : theme.value))

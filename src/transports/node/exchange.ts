@@ -12,7 +12,6 @@ import {
   type TransportRequest,
   type TransportResponse,
 } from '../transport.ts'
-import { wrongAgent } from './agents.ts'
 import { ACCEPTED_ENCODINGS, type BodyOutcome, readResponseBody } from './read-response-body.ts'
 
 export interface Origin {
@@ -231,6 +230,12 @@ export class Exchange {
     if (systemCodeOf(cause) === 'ERR_INVALID_PROTOCOL') return wrongAgent(origin.encrypted)
     return isOwnAgent ? 'the agent of nodeTransport threw an error' : ''
   }
+}
+
+/** The error message for an agent of the wrong protocol. */
+export function wrongAgent(encrypted: boolean): string {
+  const [has, wants] = encrypted ? ['http', 'https'] : ['https', 'http']
+  return `the agent of nodeTransport is an ${has}.Agent; baseUrl needs an ${wants}.Agent`
 }
 
 /** Creates the request. Reads `http.request` at each call, because mocks and tracers replace it. */

@@ -1,4 +1,5 @@
-import type http from 'node:http'
+import http from 'node:http'
+import https from 'node:https'
 import {
   configurationError,
   milliseconds,
@@ -10,8 +11,7 @@ import {
 } from '../../errors/option-checks.ts'
 import { hasMethod, typeName } from '../../shared/type-checks.ts'
 import { type Transport, TransportError } from '../transport.ts'
-import { type Agents, canServe, createAgents, resendsWrites, wrongAgent } from './agents.ts'
-import { Exchange, type Origin, type Route, STALE } from './exchange.ts'
+import { Exchange, type Origin, type Route, STALE, wrongAgent } from './exchange.ts'
 
 /** An `http.Agent` or `https.Agent` of Node, or a subclass. A structural type, so that Node's types are not needed. */
 export interface NodeAgent {
@@ -74,6 +74,11 @@ const SETTINGS_OF_OWN_AGENT = ['maxSockets', 'keepAliveMs'] as const
 const DEFAULT_KEEP_ALIVE_MS = 4_000
 
 const CLOSED = 'the transport is closed'
+
+interface Agents {
+  readonly http: http.Agent
+  readonly https: https.Agent
+}
 
 /** Implements `nodeTransport()`. Its functions are fields, so that a wrapper can copy or detach them. */
 class NodeHttpTransport implements NodeTransport {
@@ -145,6 +150,34 @@ export function createNodeTransport(options: NodeTransportOptions): NodeTranspor
     throw configurationError('nodeTransport', [{ path: ['agent'], message }])
   }
   return new NodeHttpTransport(own)
+}
+
+/** Creates the agents. Node closes idle sockets after `timeout`, or earlier if the server's `Keep-Alive` header says so. */
+function createAgents({ maxSockets, ...options }: http.AgentOptions): Agents {
+  const all = { ...options, ...(maxSockets !== undefined && { maxSockets }) }
+  return { http: new http.Agent(all), https: new https.Agent(all) }
+}
+
+/** Whether this is Deno (2.9.5), whose node:http sends a request again when a kept connection is lost. */
+const resendsWrites = (): boolean => 'Deno' in globalThis
+
+/**
+ * Whether node:http or node:https accepts an agent. They refuse an agent with another `protocol`.
+ *
+ * Getters are ignored: many proxy agents have a `protocol` getter that looks for node:https in the call stack.
+ */
+function canServe(agent: object, encrypted: boolean): boolean {
+  const protocol = fieldOf(agent, 'protocol')
+  return !protocol || protocol === (encrypted ? 'https:' : 'http:')
+}
+
+/** Returns the value of a field, own or inherited, without calling a getter. */
+function fieldOf(object: object, name: string): unknown {
+  for (let owner: object | null = object; owner !== null; owner = Object.getPrototypeOf(owner)) {
+    const field = Object.getOwnPropertyDescriptor(owner, name)
+    if (field !== undefined) return field.value
+  }
+  return undefined
 }
 
 /** Caches the origins of URLs. Parsing a URL takes longer than all other work for a request. */
