@@ -5,8 +5,8 @@
  * - `alreadyAwarded`: the service refused the id, and `confirm` or `isUsedId` showed that it was used for this award: by an
  *   attempt of this ledger whose response was lost, or, with the code `used_before`, by another list, a lost ledger or a
  *   colleague.
- * - `unconfirmed`: the service refused the id after an attempt with an unknown outcome. That attempt very likely made the
- *   award, but the refusal does not show it. Final, unless `confirm` or `isUsedId` shows it in a later run.
+ * - `unconfirmed`: the service refused the id, and an earlier attempt may have made the award. Final, unless `confirm` or
+ *   `isUsedId` shows more in a later run.
  * - `rejected`: the row was invalid; or the service refused the award, and no earlier attempt can have made it.
  * - `indeterminate`: the outcome is unknown after the last attempt, or `confirm` or `isUsedId` failed. Not final: run
  *   the list or the job again.

@@ -113,9 +113,9 @@ const DEFAULT_RUN = 'default'
  *
  * One run at a time can use the file. The operating system holds the lock for the process: another run, in this or another
  * process, is refused at once, and after a kill the next run starts at once. Calls of `awardOne` in one process share the
- * file. It is closed after a second without a call. If it was open for more than a second, it is closed when the last call ends.
- * While the file is in use, do not read, copy or hash it in the same process: closing a file ends the locks that the process
- * has on it.
+ * file. When the last call ends, the file is closed at once if it was open for more than a second, otherwise after a second
+ * without a call. While the file is in use, do not read, copy or hash it in the same process: closing a file ends the locks that
+ * the process has on it.
  *
  * After a crash, `PATH` and `PATH-wal` belong together. A run that ends leaves one file. docs/award-ledger.md lists its
  * tables. Read it with {@link readLedger} or `sqlite3`.

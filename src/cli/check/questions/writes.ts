@@ -80,7 +80,7 @@ const NEEDS = ['allowWrites', 'address'] as const
 
 const usedId: Question = {
   id: 'writes.used-id',
-  text: 'error for a used reward id',
+  text: 'error for a used award id',
   assumed: 'a standard error with HTTP 400',
   needs: NEEDS,
   async ask(check) {
