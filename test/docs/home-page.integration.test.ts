@@ -15,7 +15,7 @@ test.each(['README.md', 'docs/index.md'])(
       `Version ${version}`,
       `Node.js ${engines.node.slice('>='.length)} or later, Bun, Deno, Workers`,
       `one dependency, ${Object.keys(dependencies).join(' and ')}`,
-      `at most ${client?.limit} kB minified and gzipped`,
+      `client at most ${client?.limit} kB with zod, gzipped`,
       `${license} license`,
     ])
   },

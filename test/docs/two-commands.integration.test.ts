@@ -5,7 +5,7 @@ import { pathTo, read } from '../../scripts/repository.ts'
 const COMMANDS = ['npm ci && npm run quickstart', 'npm ci && npm test']
 
 test('the README ends with the two commands', () => {
-  expect(read('README.md').split('\n## ').at(-1)).toMatch(/^Two commands\n/)
+  expect(read('README.md').split('\n## ').at(-1)).toMatch(/^Try the repository\n/)
   expect(read('README.md')).toMatch(`\n\`\`\`sh\n${COMMANDS.join('\n')}\n\`\`\`\n`)
 })
 
