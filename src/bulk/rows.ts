@@ -1,9 +1,8 @@
-import { hash } from 'node:crypto'
 import * as z from 'zod/mini'
 import { type RewardWalletRequest, rewardWalletRequest } from '../endpoints/reward-wallet.ts'
 import { invalidRequestError } from '../errors/option-checks.ts'
 import { copyOfFields, validate } from '../schemas/validate.ts'
-import { awardKey, isSameAward } from '../shared/award.ts'
+import { isSameAward } from '../shared/award.ts'
 import type { ClientInternals } from '../shared/client-internals.ts'
 import type { Issue } from '../shared/issue.ts'
 import { toJsonLine } from '../shared/text.ts'
@@ -117,28 +116,6 @@ export async function* readList<Item, Result>(
   } finally {
     removeListener()
     if (canReturn) await iterator.return?.()
-  }
-}
-
-/** Remembers the rows of a run by their hashes, in about 130 bytes per row: a run may have millions of rows. */
-export class SeenRows {
-  readonly #awards = new Map<string, number>()
-
-  /**
-   * Adds a row.
-   *
-   * @returns `new` for the first row with this id; `duplicate` if an equal row was added before; `conflict` if the first row
-   *   with this id has another address, campaign or XP
-   */
-  add(row: AwardRow): 'new' | 'duplicate' | 'conflict' {
-    const id = hash('sha256', row.id, 'buffer').toString('latin1', 0, 16)
-    const award = Number.parseInt(hash('sha256', awardKey(row)).slice(0, 12), 16)
-    const first = this.#awards.get(id)
-    if (first === undefined) {
-      this.#awards.set(id, award)
-      return 'new'
-    }
-    return first === award ? 'duplicate' : 'conflict'
   }
 }
 

@@ -48,8 +48,8 @@ import {
   type Rows,
   readList,
   requireArguments,
-  SeenRows,
 } from './rows.ts'
+import { SeenRows } from './seen-rows.ts'
 
 /** Options of {@link rewardWallets}. Only `ledger` is required. */
 export interface RewardWalletsOptions extends Evidence {

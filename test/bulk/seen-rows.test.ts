@@ -1,6 +1,6 @@
 import { type AwardRow, fileLedger, rewardWallets } from 'campaign-client/bulk'
 import { expect, test } from 'vitest'
-import { SeenRows } from '../../src/bulk/rows.ts'
+import { SeenRows } from '../../src/bulk/seen-rows.ts'
 import { award, newPath, setup, stopErrorOf } from './fixtures.ts'
 
 test('a row is new once, then a duplicate, and a conflict with another address, campaign or XP', () => {
