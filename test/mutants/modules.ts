@@ -26,7 +26,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   },
   /** Needs PostgreSQL and Redis: `.ci/services npm run test:mutants -- stores`. */
   stores: {
-    mutate: ['src/webhook/stores/**/*.ts', 'src/postgres/*.ts'],
+    mutate: ['src/webhook/stores/**/*.ts', 'src/{postgres,sqlite}/*.ts'],
     tests: ['test/webhook/stores/!(*crash|failover|faults)?(.integration).test.ts'],
   },
   bulk: {
@@ -38,7 +38,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
    * root, who may write to read-only files.
    */
   ledgers: {
-    mutate: ['src/bulk/award-one.ts', 'src/bulk/{ledger,postgres}/**/*.ts'],
+    mutate: ['src/bulk/award-one.ts', 'src/bulk/ledger/*.ts'],
     tests: [
       'test/bulk/{award-one,award-state,bad-input,file-ledger,ledgers,ledger-results}.test.ts',
       'test/bulk/{award-state,claims-and-targets,ledgers,postgres-ledger}.integration.test.ts',
