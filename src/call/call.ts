@@ -18,6 +18,7 @@ import {
   callTimedOut,
   Failure,
   incompleteResponse,
+  mayHaveBeenApplied,
   nextSignalOf,
   noResponse,
   noTimeToRetry,
@@ -29,7 +30,7 @@ import type { NotReady, RateLimiter, Slot } from './rate-limiter.ts'
 import { partsOf, queryOf, type Secrets, safeCause } from './redact.ts'
 import { type PreparedRequest, prepareRequest } from './request.ts'
 import { decodeResponse, isDataIncomplete, tracingHeaders } from './response.ts'
-import { backoffMs, JITTER, mayHaveBeenApplied, mayRetry, TOO_MANY_REQUESTS } from './retry.ts'
+import { backoffMs, JITTER, mayRetry, TOO_MANY_REQUESTS } from './retry.ts'
 import { type AccessTokens, accountFailure } from './tokens.ts'
 
 /** Shared by every call of a client. */

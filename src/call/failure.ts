@@ -50,6 +50,10 @@ export class Failure {
   }
 }
 
+/** Whether the service may have applied the write of a failed attempt. */
+export const mayHaveBeenApplied = ({ kind, status }: Failure): boolean =>
+  kind === 'no_response' || kind === 'not_understood' || status >= 500 || status === 408
+
 const SYSTEM_CODE = /^\w{1,64}$/
 const MAX_DETAIL_LENGTH = 300
 

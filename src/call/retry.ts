@@ -12,10 +12,6 @@ export const TOO_MANY_REQUESTS = 429
 /** Temporary errors of the service, or of a proxy in front of it. */
 const TRANSIENT = new Set([408, 500, 502, 503, 504])
 
-/** Whether the service may have applied the write of a failed attempt. */
-export const mayHaveBeenApplied = ({ kind, status }: Failure): boolean =>
-  kind === 'no_response' || kind === 'not_understood' || status >= 500 || status === 408
-
 /** Whether a retry is allowed after a failure. The call decides about the retry after a 401. */
 export function mayRetry({ kind, status, retryAfterMs, isFinal }: Failure, rule: RetryRule): boolean {
   if (isFinal || (retryAfterMs ?? 0) > MAX_PAUSE_MS) return false

@@ -21,7 +21,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a lost connection counts as not sent',
     world: 'awards',
-    file: 'src/call/retry.ts',
+    file: 'src/call/failure.ts',
     from: "kind === 'no_response' || kind === 'not_understood' || status >= 500",
     to: "kind === 'not_understood' || status >= 500",
   },

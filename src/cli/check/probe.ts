@@ -1,7 +1,13 @@
-import { attemptTimedOut, Failure, incompleteResponse, transportFailure } from '../../call/failure.ts'
+import {
+  attemptTimedOut,
+  Failure,
+  incompleteResponse,
+  mayHaveBeenApplied,
+  transportFailure,
+} from '../../call/failure.ts'
 import { excerpt, partsOf, queryOf, type Secrets } from '../../call/redact.ts'
 import { decodeResponse, isDataIncomplete } from '../../call/response.ts'
-import { mayHaveBeenApplied, TOO_MANY_REQUESTS } from '../../call/retry.ts'
+import { TOO_MANY_REQUESTS } from '../../call/retry.ts'
 import { endpoints, type OperationName } from '../../endpoints/index.ts'
 import { NetworkError, UnexpectedResponseError } from '../../errors/client-errors.ts'
 import { tryParseJson } from '../../shared/text.ts'

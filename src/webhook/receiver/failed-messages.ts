@@ -30,7 +30,7 @@ export interface WebhookFailedMessage extends Omit<FailedDelivery, 'ageMs' | 'po
   kind: WebhookEvent['kind']
 }
 
-/** The service has given a message up that has no attempt for longer than its longest delay, 300 s. */
+/** When the last failure of a message is this long ago, in milliseconds, the service has made its last attempt. */
 export const GIVEN_UP_MS: number = DELIVERY_SPAN_MS + 5_000
 
 /**
