@@ -267,8 +267,8 @@ const GUARD: OptionRules<WriteGuard> = {
 }
 
 const mustBeTransport: OptionRule = (value) => {
-  const problem = mustHaveMethods('send')(value)
-  if (problem !== undefined) return problem
+  const issue = mustHaveMethods('send')(value)
+  if (issue !== undefined) return issue
   const baseUrlProblem: unknown = Reflect.get(value as object, 'baseUrlProblem')
   return optional(mustBeFunction)(baseUrlProblem) === undefined
     ? undefined

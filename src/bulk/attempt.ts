@@ -54,7 +54,7 @@ function safeMessage(error: unknown): string {
  */
 export type Confirmation = true | { readonly xp: number } | false | undefined
 
-/** Callbacks that find out why the service refused an id. The service gives the same response for every reason. */
+/** Callbacks that find out why the service refused an id. The API description shows no error for a used id. */
 export interface Evidence {
   /**
    * Returns whether the service refused the id because the id was used before; `undefined` if the response does not show it.
@@ -136,7 +136,7 @@ async function judgeRefusal(
   }
 }
 
-/** Whether the response has the form of the service's errors. One that was cut off is no JSON, and has neither field. */
+/** Whether the response has the form of the service's errors. A response that was cut off is not JSON, and has neither field. */
 const hasServiceReason = (error: CampaignError): boolean =>
   error instanceof ApiError && (error.serviceCode !== undefined || error.reason !== undefined)
 
@@ -182,7 +182,7 @@ export interface Attempted {
 /**
  * Calls the service for a claimed award. Never rejects.
  *
- * @param options - of the call; `undefined` for a client of another class
+ * @param options - of the call; `undefined` for a client without internals
  */
 export async function sendAward(
   client: Pick<CampaignClient, 'rewardWallet'>,
@@ -223,7 +223,7 @@ export async function judgeOutcome(
   return { outcome, verdict: hasVerdict ? 'indeterminate' : undefined, failure: failureOf(outcome.error) }
 }
 
-/** The end of an attempt, recorded in the ledger. */
+/** How an attempt ended. */
 export type AttemptEnd =
   | ({ readonly kind: 'final' } & FinalResult)
   | {
@@ -243,21 +243,16 @@ export type AttemptEnd =
 export async function recordAttempt(
   session: AwardSession,
   attempt: Attempt,
-  { outcome, verdict, failure }: Attempted,
+  attempted: Attempted,
 ): Promise<AttemptEnd> {
-  const hasFinalVerdict = verdict !== undefined && isFinal(verdict)
-  const isStillInDoubt = attempt.isInDoubt && verdict === 'indeterminate'
-  const isChanged =
-    outcome === undefined
-      ? verdict !== attempt.previousVerdict
-      : hasFinalVerdict || outcome.maybeApplied || isStillInDoubt
+  const { outcome, verdict, failure } = attempted
   let recorded = verdict
-  if (isChanged) {
+  if (mustRecord(attempt, attempted)) {
     const state = await session.complete(attempt, verdict ?? 'indeterminate', failure)
     if (state === 'busy') return { kind: 'retry', reason: 'busy' }
     if (verdict !== undefined) recorded = state
   } else {
-    // Releasing the claim restores the state before the attempt, unless the award is undecided.
+    // Records a failure of `confirm` or `isUsedId`. Otherwise, restores the state before the claim.
     await session.release(attempt, verdict === 'indeterminate' ? failure : undefined)
   }
   if (recorded !== undefined && isFinal(recorded)) return { kind: 'final', verdict: recorded, failure }
@@ -265,6 +260,16 @@ export async function recordAttempt(
   const error = outcome?.error
   const afterMs = error instanceof RateLimitError ? error.retryAfterMs : undefined
   return { kind: 'retry', reason: unsettledReasonOf(outcome), afterMs, failure, error }
+}
+
+/** Returns whether the ledger must record the verdict, because the attempt may have changed the state of the award. */
+function mustRecord({ isInDoubt, previousVerdict }: Attempt, { outcome, verdict }: Attempted): boolean {
+  // Nothing was sent: only `confirm` was asked.
+  if (outcome === undefined) return verdict !== previousVerdict
+  if (verdict !== undefined && isFinal(verdict)) return true
+  if (outcome.maybeApplied) return true
+  // The service refused the id, perhaps because an earlier attempt made the award: the award stays in doubt.
+  return isInDoubt && verdict === 'indeterminate'
 }
 
 function unsettledReasonOf(outcome: CallOutcome | undefined): UnsettledReason {
@@ -311,7 +316,7 @@ export const DONE: CallOutcome = { kind: 'done', maybeApplied: false }
 const NOT_FOUND = 404
 const REQUEST_TIMEOUT = 408
 
-/** Returns the outcome of a call that failed with this error. If its outcome can't be read, that is `fatal`. */
+/** Returns the outcome of a call that failed with this error. If the error can't be read, the outcome is `fatal`. */
 export function outcomeOf(error: unknown): CallOutcome {
   try {
     return readOutcome(error)

@@ -45,7 +45,7 @@ interface PacerOptions {
    * after three pauses without a response.
    */
   readonly patienceMs: number
-  /** Called if other calls would fail as well, or if pauses did not help. */
+  /** Called when the calls must stop. */
   readonly stopRun: (message: string, cause: unknown) => void
 }
 
@@ -88,6 +88,7 @@ export class Pacer {
     const now = performance.now()
     const nextAttemptMs = this.#state === 'paused' ? Math.max(0, this.#pausedUntil - now) : 0
     let pausesLeftMs = nextAttemptMs
+    // The first `MIN_PAUSES` pauses are shorter than both maxima, so either maximum gives the same sum.
     for (let nth = pauses; nth < MIN_PAUSES; nth++) pausesLeftMs += doubled(nth, MAX_UNREACHABLE_PAUSE_MS)
     const [since, givesUpAt] = isOutage
       ? [this.#unreachableSince, this.#outageEndsAt]
@@ -264,10 +265,10 @@ function askedWait(error: CampaignError): number | undefined {
 }
 
 /**
- * Returns the next of consecutive pauses: it doubles with each pause, and ends at `endsAt` at the latest. The first three
- * pauses are always made.
+ * Returns the length of the next pause: it doubles with each consecutive pause, and the pause ends at `endsAt` at the latest.
+ * The first three pauses are always made.
  *
- * @param pauses - the number of pauses so far
+ * @param pauses - the number of consecutive pauses so far
  * @returns `undefined` if no time is left
  */
 function pauseWithin(endsAt: number, pauses: number, maxMs: number): number | undefined {

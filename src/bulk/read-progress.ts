@@ -35,8 +35,8 @@ export interface ReadProgressOptions {
   onProgress?: ((progress: ReadingProgress) => void) | undefined
   /**
    * How long it waits for a service that stops responding, or responds only with 429, in milliseconds: 0 to 24 hours. The time
-   * that a `Retry-After` asks for does not count. It always waits for at least three pauses, about two seconds. Before the first
-   * response, it waits no longer than that.
+   * that a `Retry-After` asks for does not count. It always waits for at least three pauses, about two seconds. If the
+   * service has not responded at all by then, the iteration throws.
    *
    * @defaultValue 120 000
    */

@@ -73,9 +73,9 @@ export interface RewardWalletsOptions extends Evidence {
   onProgress?: ((progress: AwardProgress) => void) | undefined
   /**
    * How long the run waits for a service that stops responding, or responds only with 429, in milliseconds: 0 to 24 hours. The
-   * time that a `Retry-After` asks for does not count. The run always waits for at least three pauses, about two seconds. Before
-   * its first response, it waits no longer than that. At its end, the run sends awards with an unknown outcome again for at most
-   * `patienceMs`.
+   * time that a `Retry-After` asks for does not count. The run always waits for at least three pauses, about two seconds. If
+   * the service has not responded at all by then, the run stops. At its end, the run sends awards with an unknown outcome again
+   * for at most `patienceMs`.
    *
    * @defaultValue 120 000
    */
@@ -177,7 +177,7 @@ const MAX_CONFIRM_MS = 10_000
 const MAX_REFUSALS = 20
 /** The run stops after this many consecutive responses that leave the outcome of the award unknown. */
 const MAX_UNKNOWN = 100
-/** How often the end of a run sends awards with an unknown outcome again. */
+/** At its end, a run sends an award with an unknown outcome again at most this many times. */
 const MAX_RESENDS = 2
 /** The number of rows that are kept in memory to be sent again. */
 const MAX_UNKNOWN_ROWS = 100_000
@@ -215,7 +215,7 @@ interface Task {
 /** Sends the rows of one list. */
 class Run {
   readonly #client: AwardClient
-  /** The options of each call; `undefined` for a client of another class. */
+  /** The options of each call; `undefined` for a client without internals. */
   readonly #callOptions: object | undefined
   readonly #session: LedgerSession
   readonly #rows: AsyncGenerator<IndexedRow, void>
@@ -303,8 +303,8 @@ class Run {
   }
 
   /**
-   * Sends rows with an unknown outcome again, under the same ids, while the service responds. It ends after `patienceMs`, and
-   * at the first sign that the service does not respond: the rows left stay `indeterminate`.
+   * Sends rows with an unknown outcome again, under the same ids. It ends early after `patienceMs`, at the first call without a
+   * response, or after `MAX_UNKNOWN` unknown outcomes in a row. The other rows stay `indeterminate`.
    */
   async #resendUnknown(): Promise<void> {
     const mayRetry = clientInternals(this.#client)?.maxRetries !== 0 && this.#patienceMs > 0
@@ -443,16 +443,16 @@ class Run {
   async #attempt(task: Task, attempt: Attempt): Promise<boolean> {
     const { row } = attempt
     const attempted = this.#mustNotSend(row) ? undefined : await this.#try(attempt)
-    const { verdict: found, failure: reason } = attempted ?? {}
-    if (found === 'alreadyAwarded' && !isUsedBefore(found, reason)) this.#hasSucceeded = true
+    const { verdict, failure } = attempted ?? {}
+    if (verdict === 'alreadyAwarded' && !isUsedBefore(verdict, failure)) this.#hasSucceeded = true
     const end = await this.#record(attempt, attempted).catch((error: unknown) => {
-      const failure = { code: 'ledger_failed', message: 'the ledger failed before it recorded the outcome' }
-      this.#add(task, { verdict: 'indeterminate', failure })
+      const ledgerFailure = { code: 'ledger_failed', message: 'the ledger failed before it recorded the outcome' }
+      this.#add(task, { verdict: 'indeterminate', failure: ledgerFailure })
       throw error
     })
     if (end === undefined) return false
     if (end.kind === 'invalid') {
-      // Report the ledger's result if an earlier attempt may have made the award.
+      // If an earlier attempt has a result in the ledger, report that result.
       if (attempt.isInDoubt || attempt.previousVerdict !== undefined) await this.#addUnsent(task)
       else this.#report.addInvalid(task.index, row, end.error.issues)
       return true
@@ -461,13 +461,18 @@ class Run {
       if (end.reason === 'busy') await this.#waitWhileBusy(MAX_BUSY_MS)
       return false
     }
+    this.#finish(task, end, attempted?.outcome)
+    return true
+  }
+
+  /** Reports the result of an attempt, and keeps the row if its award is to be sent again at the end of the run. */
+  #finish(task: Task, end: Exclude<AttemptEnd, { kind: 'invalid' }>, outcome: CallOutcome | undefined): void {
     const verdict = end.kind === 'final' ? end.verdict : 'indeterminate'
     this.#add(task, { verdict, failure: end.failure })
     this.#progress.countFinished()
-    const kind = attempted?.outcome?.kind
-    const isUnknown = verdict === 'indeterminate' && (kind === 'failed' || kind === 'unreachable')
+    // With the other outcomes, the service refused the id and `confirm` or `isUsedId` failed, or the run stops.
+    const isUnknown = verdict === 'indeterminate' && (outcome?.kind === 'failed' || outcome?.kind === 'unreachable')
     if (isUnknown && this.#unknown.length < MAX_UNKNOWN_ROWS) this.#unknown.push(task)
-    return true
   }
 
   /** Confirms or sends an award. @returns `undefined` if the award must not be sent any more */
@@ -525,7 +530,7 @@ class Run {
         this.#hasSucceeded = true
         break
       default:
-        // Nothing is known from the service: the count stays.
+        // These outcomes do not reset the count of unknown outcomes.
         return
     }
     this.#consecutiveUnknown = 0
@@ -571,7 +576,7 @@ class Run {
     return (await this.#pacer.call(() => read(row, this.#readings.signal))).confirmation
   }
 
-  /** Rejects when {@link #confirmTimeout} is over. */
+  /** Rejects when {@link #confirmTimeout} is aborted. */
   #withinTimeout(confirmation: Confirmation | Promise<Confirmation>): Promise<Confirmation> {
     const { signal } = this.#confirmTimeout
     return new Promise((resolve, reject) => {

@@ -31,6 +31,6 @@ export const EXIT_CODES_HELP = `Exit codes:
 /** Returns the exit code for an error code, if the outcome is known. */
 export function exitCodeOf(code: string): ExitCode {
   if (code === 'configuration' || code === 'access_token' || code === 'invalid_request') return EXIT.usage
-  // A 429 is no refusal: the same command may succeed later.
+  // A 429 is not a refusal: the same command may succeed later.
   return code === 'network' || code === 'timeout' || code === 'rate_limited' ? EXIT.unreachable : EXIT.refused
 }

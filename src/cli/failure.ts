@@ -3,7 +3,7 @@ import { describeAt, type Issue } from '../shared/issue.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 
 interface FailureDetails {
-  /** How the user can solve the problem. */
+  /** What to do about the failure. */
   readonly advice?: string | undefined
   /** The documentation of the error: a URL, or a path in the package. */
   readonly docsPath?: string | undefined
@@ -32,7 +32,7 @@ export class CommandFailure extends Error {
 export const usageFailure = (message: string, advice?: string): CommandFailure =>
   new CommandFailure(EXIT.usage, 'usage', message, { advice })
 
-/** Describes wrong options. @param names - the variables and flags that the user knows, by option */
+/** Describes wrong options. @param names - the variables and flags of the command, by option */
 export const issuesText = (issues: readonly Issue[], names: Readonly<Record<string, string>> = {}): string =>
   issues
     .map(({ path: [option = '', ...inner], message }) =>

@@ -134,7 +134,7 @@ async function readContents(file: string, flags: LedgerFlags): Promise<LedgerCon
       (id === undefined || entry.id === id) &&
       (verdicts === undefined || verdicts.includes(entry.verdict))
     // Without a filter, --explain is about the awards that were not made by an attempt of this ledger.
-    if (isShown && (isFiltered || !explain || !isGiven(entry))) entries.push(entry)
+    if (isShown && (isFiltered || !explain || !isMadeByLedger(entry))) entries.push(entry)
   })
   const inDoubt = VERDICTS.filter(isUnknown).reduce((sum, verdict) => sum + totals[verdict].awards, 0)
   const { target = null, run = null } = header ?? {}
@@ -142,7 +142,7 @@ async function readContents(file: string, flags: LedgerFlags): Promise<LedgerCon
 }
 
 /** Whether an attempt of the ledger made the award. */
-const isGiven = ({ verdict, error }: LedgerEntry): boolean => isAwarded(verdict) && !isUsedBefore(verdict, error)
+const isMadeByLedger = ({ verdict, error }: LedgerEntry): boolean => isAwarded(verdict) && !isUsedBefore(verdict, error)
 
 interface Explanation {
   readonly findings: ReadonlyMap<LedgerEntry, ProgressFinding>
@@ -151,7 +151,7 @@ interface Explanation {
 
 const NOTHING_EXPLAINED: Explanation = { findings: new Map(), other: undefined }
 
-/** Reads the progress of each wallet that was not awarded, and that of a selected wallet without an award. */
+/** Reads the progress for each selected award that no attempt of the ledger made, and of a `--wallet` that is not in it. */
 async function explainContents(contents: LedgerContents, flags: LedgerFlags, context: Context): Promise<Explanation> {
   const { pids, hasWallet, summary } = contents
   const { wallet: address, pid = pids.size === 1 ? [...pids][0] : undefined } = flags
@@ -168,7 +168,6 @@ async function explainContents(contents: LedgerContents, flags: LedgerFlags, con
   }
 }
 
-/** Reads the progress of a wallet. */
 async function readWallet(
   client: CampaignClient,
   address: string,
@@ -189,7 +188,7 @@ async function explainEntries(
   format: ProgressFormat,
 ): Promise<Map<LedgerEntry, ProgressFinding>> {
   const users = entries
-    .filter((entry) => !isGiven(entry))
+    .filter((entry) => !isMadeByLedger(entry))
     .map((entry) => ({ entry, account: entry.address, platform: format.platform, pid: entry.pid }))
   const findings = new Map<LedgerEntry, ProgressFinding>()
   for await (const { user, progress, error } of readProgress(client, users)) {
@@ -207,14 +206,14 @@ function requireSameTarget(recorded: ClientTarget | null, current: ClientTarget 
   const [part, label] = different
   const [theirs, ours] = [recorded, current].map((target) => shownClaim(target[part]))
   throw usageFailure(
-    `--explain would ask another service or account: the ledger has the ${label} ${theirs}, and now it is ${ours}`,
+    `--explain would ask another service or account: the ledger has the ${label} ${theirs}, not ${ours}`,
     'set CAMPAIGN_BASE_URL and the token with which the awards were sent',
   )
 }
 
 /**
- * Assumed: the service refuses an unknown user with its standard error for 400. A 400 without a code is of a proxy, or has
- * another reason.
+ * Assumed: the service refuses an unknown user with its standard error for 400. A 400 without a code comes from a proxy, or
+ * has another reason.
  */
 const failedFinding = (error: CampaignError): Exclude<ProgressFinding, AwardFinding> =>
   error instanceof BadRequestError && error.serviceCode !== undefined ? { found: 'no_such_user' } : { error }

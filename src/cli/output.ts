@@ -109,7 +109,7 @@ export class Output {
     this.json = json
   }
 
-  /** Prints something that is no result of the command. If that fails, prints a warning, and the command continues. */
+  /** Prints something that is not a result of the command. If that fails, prints a warning, and the command continues. */
   printSafely(print: () => void): void {
     try {
       print()

@@ -32,7 +32,7 @@ export async function run(argv: readonly string[], host: Host): Promise<ExitCode
 async function parse(context: Context): Promise<ExitCode> {
   const { output, argv } = context
   let exitCode: ExitCode = EXIT.done
-  /** The help or the version, if the user asked for it. */
+  /** The help or the version, if a flag asked for it. */
   let text = ''
   const program: Command = new Command('campaign-client')
     .description(

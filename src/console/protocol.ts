@@ -203,7 +203,7 @@ export interface ListChanges<Row> {
   readonly kept: number
   /** Number of older rows that were discarded to limit memory. */
   readonly discarded: number
-  /** Number of rows that the user removed. */
+  /** Number of rows that were removed on the page. */
   readonly cleared: number
 }
 
@@ -211,7 +211,7 @@ export interface ListChanges<Row> {
 export interface Changes {
   /** Sent with the next poll. */
   readonly revision: string
-  /** Whether `rows` contains all rows. The page must then discard the rows that it has. */
+  /** Whether both lists contain all rows. The page must then discard the rows that it has. */
   readonly isFull: boolean
   readonly requests: ListChanges<RequestRow>
   readonly deliveries: ListChanges<DeliveryRow>
@@ -254,7 +254,7 @@ export type ActionResponse<Name extends ActionName> =
   | { readonly data: ActionResult<Name> }
   | { readonly error: string; readonly field?: string }
 
-/** The error of a console action. Its message is shown to the user. */
+/** The error of a console action. Its message is shown on the page. */
 export class Problem extends Error {
   /** Name of the form field with the wrong value. */
   readonly field: string | undefined

@@ -55,7 +55,7 @@ export type CampaignErrorCode =
   | 'network'
   | 'timeout'
   | 'unexpected_response'
-  // Nothing was sent.
+  // No request, or no further request, was sent.
   | 'invalid_request'
   | 'access_token'
   | 'configuration'

@@ -25,7 +25,6 @@ export interface ErrorContext {
 
 /** The issues of an error. The error keeps the first 20 issues and the number of further issues. */
 export interface IssuesInit {
-  /** The issues, with their paths. */
   issues: readonly Issue[]
   /** The number of issues that are not in `issues`. */
   moreIssues?: number | undefined
@@ -170,7 +169,7 @@ export class TimeoutError extends CampaignError {
   }
 }
 
-/** The response differs from the API description: it is not JSON, has no envelope, has data of another shape, or is a redirect. */
+/** The response cannot be used: it is not JSON, has no envelope, has data of another shape, is a redirect, or is too large. */
 export class UnexpectedResponseError extends CampaignError {
   /** @internal */
   static override readonly brand: string = 'UnexpectedResponseError'
@@ -220,7 +219,7 @@ export class AccessTokenError extends CampaignError {
   }
 }
 
-/** An option is wrong or misspelt, or cannot be used, such as a ledger in use. Nothing was sent. */
+/** An option is wrong or misspelt, or cannot be used, such as a ledger in use. For a write, see `outcome`. */
 export class ConfigurationError extends CampaignError {
   /** @internal */
   static override readonly brand: string = 'ConfigurationError'

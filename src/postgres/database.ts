@@ -9,8 +9,8 @@ export type Row = readonly (string | null)[]
 export type Value = string | number | boolean
 
 /**
- * Sends one statement with its parameters, and resolves to its rows. Every statement has a parameter, because postgres 3.4 sends
- * the next query right behind one without: PgBouncer then loses responses, and the connection is silent from then on.
+ * Sends one statement with its parameters, and resolves to its rows. Every statement has a parameter. Without one, postgres 3.4
+ * sends the next query before the response: PgBouncer then loses responses, and the connection stays silent.
  */
 export type Query = (text: string, value: Value, ...values: Value[]) => Promise<readonly Row[]>
 
@@ -43,7 +43,7 @@ export interface PostgresOptions {
   /** The function of the package that uses the database, for messages: `'postgresStore'`. */
   readonly name: string
   /**
-   * The time limit of each statement, in milliseconds. Then a connection of `pg` is closed. `postgres` cannot close a single
+   * The time limit of each statement, in milliseconds. After it, a connection of `pg` is closed. `postgres` cannot close a single
    * connection.
    */
   readonly statementTimeoutMs: number
@@ -116,9 +116,9 @@ export function readRows(rows: unknown, options: PostgresOptions): readonly Row[
 /** The databases that a caller may pass, for messages. */
 export const YOUR_DATABASE = 'a Pool of "pg" or the sql of "postgres"'
 
-/** The error for a client that does not respond as `pg` or `postgres` does. */
+/** The error for a client that does not return rows as `pg` or `postgres` does. */
 export const unreadable = ({ name }: PostgresOptions): ConfigurationError =>
   new ConfigurationError(
-    `${name} can't read rows: the client must not change texts, or drop columns (transform of postgres, type parsers of pg), ` +
-      `and must be ${YOUR_DATABASE}`,
+    `${name} can't read rows: pass ${YOUR_DATABASE}, without a transform (postgres) or type parser (pg) that changes texts ` +
+      'or drops columns',
   )

@@ -35,7 +35,7 @@ export const isSql = (value: unknown): value is PostgresSql =>
   typeof value === 'function' && hasMethod(value, 'unsafe') && hasMethod(value, 'begin')
 
 /**
- * Returns a problem unless `prepare` is `false`. postgres 3.4 prepares COMMIT. Behind PgBouncer, the prepared statement may be
+ * Returns an issue unless `prepare` is `false`. postgres 3.4 prepares COMMIT. Behind PgBouncer, the prepared statement may be
  * missing: COMMIT then fails and aborts the transaction. `postgres` retries COMMIT, PostgreSQL rolls back, and `begin` resolves.
  */
 export const mustNotPrepare = ({ options }: PostgresSql): string | undefined =>

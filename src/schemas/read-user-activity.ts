@@ -109,9 +109,9 @@ export interface FieldRule {
   readonly required?: true
   /** A missing field, or one of another type, is read as `''` or `{}`. */
   readonly defaultsToEmpty?: true
-  /** Null is no issue. */
+  /** Null is not an issue. */
   readonly nullable?: true
-  /** Absence is no issue. */
+  /** Absence is not an issue. */
   readonly optional?: true
   /** The documented fields of an object. */
   readonly fields?: FieldRules

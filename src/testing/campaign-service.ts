@@ -93,8 +93,8 @@ export interface CampaignService {
    */
   testWebhook(options: TestWebhookOptions): Promise<TestWebhookResult>
   /**
-   * The deliveries, oldest first: one for each message and URL. Each access returns a copy. Of the ended deliveries,
-   * only the latest are kept: at most 10 000, with payloads of 50 MB in total.
+   * The deliveries and redeliveries, oldest first. Each access returns a copy. Of the ended deliveries, only the latest are
+   * kept: at most 10 000, with payloads of 50 MB in total.
    */
   readonly deliveries: readonly DeliveryRecord[]
   /**

@@ -20,7 +20,7 @@ import { isError } from '../shared/type-checks.ts'
 export interface ServiceClock {
   /** Milliseconds since the epoch. */
   now(): number
-  /** Calls back once, after `delayMs`. The returned handle is only passed to `clearTimeout`. */
+  /** Calls back once, after `delayMs`. The handle is passed to `clearTimeout`. Its `unref` is called, if any. */
   setTimeout(callback: () => void, delayMs: number): unknown
   /** Cancels a timer. Ignores an unknown handle, or a timer that has fired. */
   clearTimeout(handle: unknown): void
@@ -43,8 +43,8 @@ export const systemClock: ServiceClock = {
 }
 
 /**
- * Resolves after `ms` on the clock. Rejects with the reason of the signal when the signal aborts. If the time of the attempt
- * ran out while the service waited for its own clock, the reason gets a cause that says so, for the error of the client.
+ * Resolves after `ms` on the clock. Rejects with the reason of the signal when the signal aborts. If an attempt times out during
+ * a wait on another clock than the system's, the reason gets a cause that says so, for the error of the client.
  */
 export function abortableDelay(clock: ServiceClock, ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -96,7 +96,8 @@ export interface ManualClock extends ServiceClock {
   advanceTo(timeMs: number): Promise<void>
   /**
    * Undoes every `advance` and `advanceTo`. A running clock then shows `startMs` plus the time since it was created. Timers
-   * keep their remaining delay. A pending `advance` or `advanceTo` ends at once. `service.reset` calls this method.
+   * keep their remaining delay. An `advance` in progress ends at its next step. Queued calls still run. `service.reset` calls
+   * this method.
    */
   reset(): void
   /** Number of waiting timers. */

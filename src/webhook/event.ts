@@ -46,8 +46,8 @@ export interface QuestCompletedEvent extends EventBase {
 }
 
 /**
- * A message whose scope or type is not documented (login, reward and referral hooks), or which lacks a required field. Without
- * a required field, it has `issues`. Its signature is verified too.
+ * A message whose scope or type is not documented (such as login, reward and referral), or which lacks a required field. If a
+ * field is missing, `issues` lists it. Its signature is verified too.
  */
 export interface UnknownEvent extends EventBase {
   /** Identifies the type of the event. */
@@ -199,8 +199,8 @@ const hasId = (payload: unknown): payload is Record<string, unknown> & { id: str
   isRecord(payload) && typeof payload.id === 'string' && payload.id !== ''
 
 /**
- * The key of a mark on events with all fields of a Test message. The message is checked, because the payload omits null fields.
- * Every copy of the package in a process uses the same symbol.
+ * Marks events whose message has the three fields of a Test message. It is set from the message, because the payload omits null
+ * fields. Every copy of the package in a process uses the same symbol.
  */
 const TEST_MESSAGE = Symbol.for('campaign-client.test-message')
 

@@ -127,13 +127,13 @@ const MAX_KEYS = 5
  * @throws TypeError when the secret is unusable. The error does not contain it.
  */
 export function toKeys(secret: unknown): readonly WebhookKey[] {
-  const problem = secretProblem(secret)
-  if (problem !== undefined) throw new TypeError(`secret ${problem}`)
+  const issue = secretIssue(secret)
+  if (issue !== undefined) throw new TypeError(`secret ${issue}`)
   return listOf(secret) as WebhookKey[]
 }
 
-/** Returns the problem of a secret, without its value; `undefined` if the secret is usable. */
-export function secretProblem(secret: unknown): string | undefined {
+/** Returns the issue of a secret, without its value; `undefined` if the secret is usable. */
+export function secretIssue(secret: unknown): string | undefined {
   const keys = listOf(secret)
   if (keys.length < 1 || keys.length > MAX_KEYS) return unusable(`a list of ${keys.length}`)
   for (const key of keys) {

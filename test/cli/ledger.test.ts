@@ -213,7 +213,7 @@ describe('--explain', () => {
     record('job\u001b')
     expect(await ledger(['--explain'])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining(`the ledger has the token subject ('sub') "job\\u001b", and now it is none`),
+      stderr: expect.stringContaining(`the ledger has the token subject ('sub') "job\\u001b", not none`),
     })
   })
 

@@ -319,7 +319,7 @@ describe('send', () => {
     [['http://127.0.0.1:1/', '--times', '0'], 'from 1 to'],
     [['http://127.0.0.1:1/', '--set', 'xp'], 'Put = between'],
     [['http://127.0.0.1:1/', '--set', 'user=ada', '--set', 'user=grace'], '--set <path=value>: "user" is given twice'],
-    [['http://127.0.0.1:1/', '--set', 'a.b.c=1'], 'no object at "a.b.c"'],
+    [['http://127.0.0.1:1/', '--set', 'a.b.c=1'], 'no object that can hold "a.b.c"'],
     [['http://127.0.0.1:1/', '--file', 'x', '--id', 'y'], 'cannot be used with'],
     [['http://127.0.0.1:1/', '--file', '/no/such'], 'there is no such file'],
   ])('%j is refused before anything is sent', async (args, sentence) => {

@@ -120,8 +120,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'a claim is released although its request may have been applied',
     world: 'awards',
     file: 'src/bulk/attempt.ts',
-    from: ': hasFinalVerdict || outcome.maybeApplied || isStillInDoubt',
-    to: ': hasFinalVerdict || isStillInDoubt',
+    from: 'if (outcome.maybeApplied) return true',
+    to: '',
   },
   {
     name: 'a refusal after a lost response is a rejection',

@@ -115,8 +115,8 @@ export const mustBeLedger: OptionRule = (value) =>
 const MAX_RUN_LENGTH = 500
 
 export const mustBeRunName: OptionRule = (value) => {
-  const problem = mustBeText(value)
-  if (problem !== undefined) return problem
+  const issue = mustBeText(value)
+  if (issue !== undefined) return issue
   const name = value as string
   if (name.length > MAX_RUN_LENGTH) return `must have at most ${MAX_RUN_LENGTH} characters, got ${name.length}`
   if (name.includes('\0')) return 'must not contain U+0000'

@@ -17,7 +17,6 @@ export interface QuestionFlags {
 interface Question {
   /** Why the plan needs a confirmation, without a full stop. */
   readonly text: string
-  /** The question. */
   readonly prompt: string
   /** The answer that confirms the plan. */
   readonly word: string
@@ -90,7 +89,7 @@ export function planRefusal(plan: Plan, flags: QuestionFlags): CommandFailure | 
   return new CommandFailure(EXIT.usage, 'usage', `${text}: nothing was sent`, { advice, result: planFields(plan) })
 }
 
-/** Asks the user to confirm a plan, unless `--yes` is given. @throws CommandFailure when the plan is not confirmed */
+/** Asks for confirmation of a plan, unless `--yes` is given. @throws CommandFailure when the plan is not confirmed */
 export async function confirmPlan(plan: Plan, flags: QuestionFlags): Promise<void> {
   if (flags.yes) {
     const refusal = planRefusal(plan, flags)

@@ -20,8 +20,9 @@ export function decodeText(bytes: Uint8Array, name: string): string {
   try {
     text = new TextDecoder(encoding, { fatal: true }).decode(bytes)
   } catch {
-    const place = encoding === 'utf-8' ? `: line ${firstWrongLine(bytes)}` : ' or UTF-16'
-    throw usageFailure(`${name} is not text in UTF-8${place}`, SAVE_AS)
+    const issue =
+      encoding === 'utf-8' ? `: line ${firstWrongLine(bytes)} is not UTF-8` : ' is not text in UTF-8 or UTF-16'
+    throw usageFailure(`${name}${issue}`, SAVE_AS)
   }
   if (text.includes('\0')) throw usageFailure(`${name} contains NUL characters: it is not a CSV file`, SAVE_AS)
   const [control] = CONTROL.exec(text) ?? []
@@ -32,7 +33,7 @@ export function decodeText(bytes: Uint8Array, name: string): string {
   throw usageFailure(`${name}: line ${line} contains ${what}`, SAVE_AS)
 }
 
-/** Control characters other than tabs and line ends. A parser that takes a single CR for a line end loses rows. */
+/** Control characters other than tabs and line ends. A lone CR is refused: programs disagree on whether it ends a line. */
 const CONTROL = /(?![\t\n\r])\p{Cc}|\r(?!\n)/u
 
 const SAVE_AS = 'save the sheet as "CSV UTF-8"'
@@ -99,7 +100,7 @@ export function readRecords(
   } catch (error) {
     if (!(error instanceof CsvError)) throw error
     const { code, lines: end = lastLine } = error as CsvError & { lines?: number }
-    // For an open quote, show the line of the quote, not the end of the file.
+    // For an open quote, show the line where the record begins, not the end of the file.
     const line = code === 'CSV_QUOTE_NOT_CLOSED' || code === 'CSV_MAX_RECORD_SIZE' ? lastLine + 1 : end
     const message = MESSAGES[code] ?? `the row is not CSV (${code})`
     return { delimiter, syntaxError: { line: linesBefore + line, message } }
@@ -138,11 +139,11 @@ export interface Columns {
   readonly unused: readonly string[]
 }
 
-/** Whether a record has more cells than the list has columns. */
+/** Whether a record has a non-empty cell after the last column. */
 export const hasTooManyCells = (cells: readonly string[], { headings }: Columns): boolean =>
   cells.slice(headings.length).some((cell) => cell !== '')
 
-/** Returns the headings of a list. */
+/** Returns the headings of `--columns`, and the default headings of the other columns. */
 export const headingsOf = (names: ColumnNames): string[] => COLUMNS.map((column) => columnName(names[column] ?? column))
 
 /** Normalises a cell of the first line to the name of a column. */
@@ -158,7 +159,7 @@ export function readColumns(headings: readonly string[], pid: string | undefined
   const names = headings.map(columnName)
   if (names.includes('result_verdict')) {
     throw usageFailure(
-      'the file is a report of award, not a list: it has a column result_verdict',
+      'the file is a report of the `award` command, not a list: it has a column result_verdict',
       'correct the list itself, and run it with the same ledger, which knows what was awarded',
     )
   }
@@ -170,10 +171,10 @@ export function readColumns(headings: readonly string[], pid: string | undefined
     if (place !== undefined) places[column] = place
   }
   requireColumns(places, pid, names)
-  // A list with ids needs no reasons.
-  const used = Object.entries(places).filter(([column]) => column !== 'reason' || places.id === undefined)
-  const usedPlaces = used.map(([, place]) => place)
-  const unused = names.filter((name, index) => name !== '' && !usedPlaces.includes(index))
+  // A list with ids needs no reasons: that column is ignored.
+  if (places.id !== undefined) delete places.reason
+  const used = Object.values(places)
+  const unused = names.filter((name, index) => name !== '' && !used.includes(index))
   return { places, headings, unused }
 }
 
@@ -181,12 +182,12 @@ export function readColumns(headings: readonly string[], pid: string | undefined
 function placeOf(column: Column, given: string | undefined, names: readonly string[]): number | undefined {
   const name = columnName(given ?? column)
   const place = names.indexOf(name)
-  const flag = given === undefined ? '' : `, which --columns names for ${column}`
+  const flag = given === undefined ? '' : ` (named by --columns for ${column})`
   if (place === -1) {
     if (given === undefined) return undefined
     throw wrongHeader(`has no column ${JSON.stringify(given)}${flag}${foundNames(names)}`)
   }
-  if (names.indexOf(name, place + 1) !== -1) throw wrongHeader(`names the column ${JSON.stringify(name)} twice${flag}`)
+  if (names.indexOf(name, place + 1) !== -1) throw wrongHeader(`has two columns ${JSON.stringify(name)}${flag}`)
   return place
 }
 
@@ -214,8 +215,8 @@ function foundNames(names: readonly string[]): string {
   return found.length > 0 ? `; it names ${found.map((name) => JSON.stringify(name.slice(0, 40))).join(', ')}` : ''
 }
 
-const wrongHeader = (problem: string): CommandFailure =>
+const wrongHeader = (issue: string): CommandFailure =>
   usageFailure(
-    `the first line ${problem}`,
+    `the first line ${issue}`,
     'it must name the columns: address, xp, reason or id, and pid unless --pid is given; --columns maps other headings',
   )

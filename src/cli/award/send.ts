@@ -41,7 +41,7 @@ interface Sending {
   readonly format: ProgressFormat
   readonly flags: SendFlags
   readonly context: Context
-  /** Adds what the other ledgers and the service say to a plan. */
+  /** Adds the findings of the other ledgers and the service to a plan. */
   readonly complete: (plan: Plan) => Promise<Plan>
 }
 
@@ -83,7 +83,7 @@ export async function sendAwards(sending: Sending, firstPlan: Plan): Promise<Exi
   return finalExitCode
 }
 
-/** Shows a plan until it is confirmed and the ledger is still as the plan has it. Then sends it. */
+/** Shows a plan, asks for confirmation and sends it. Does so again if the ledger has changed meanwhile. */
 async function confirmAndRun(sending: Sending, firstPlan: Plan): Promise<EndedRun> {
   const { flags, context, complete } = sending
   const { output, interrupts } = context
@@ -110,7 +110,6 @@ const INTERRUPTED = 'interrupted'
  */
 async function run({ client, ledger, format, flags, context }: Sending, plan: Plan): Promise<EndedRun | undefined> {
   const { list, retryRejected } = plan
-  const internals = ledger[LEDGER]
   const state = plan.contents.header?.state ?? EMPTY_STATE
   const { output, interrupts, env } = context
   const [signal, secondSignal] = [interrupts.abortOnFirst(), interrupts.abortOnSecond()]
@@ -119,7 +118,7 @@ async function run({ client, ledger, format, flags, context }: Sending, plan: Pl
   signal.addEventListener('abort', onSignal)
   try {
     const report = await rewardWallets(abortable(client, secondSignal), list.rows, {
-      ledger: { ...ledger, [LEDGER]: { ...internals, open: (target) => internals.open(target, state) } },
+      ledger: openingAt(ledger, state),
       concurrency: flags.concurrency,
       patienceMs: flags.patience,
       retryRejected,
@@ -130,8 +129,8 @@ async function run({ client, ledger, format, flags, context }: Sending, plan: Pl
     return { report, plan, hasUnknownOutcome: false, isLedgerLost: isGone(plan.ledger, report) }
   } catch (error) {
     if (!(error instanceof AwardRunStoppedError)) {
+      if (isLedgerChanged(error)) return undefined
       const cause = error instanceof Error && error.cause
-      if (cause === LEDGER_CHANGED) return undefined
       if (!isSystemError(cause)) throw ledgerRefusal(error)
       // The run could not start.
       throw ledgerFailure(cause, hasUnknownOutcome(list, plan.contents) ? EXIT.unknownOutcome : EXIT.usage)
@@ -153,7 +152,15 @@ async function run({ client, ledger, format, flags, context }: Sending, plan: Pl
   }
 }
 
-/** Returns whether the ledger that had verdicts of a run does not exist anymore. */
+/** Returns the ledger for a run that starts only if the ledger is still in this state. */
+const openingAt = (ledger: FileLedger, state: string): FileLedger => {
+  const internals = ledger[LEDGER]
+  return { ...ledger, [LEDGER]: { ...internals, open: (target) => internals.open(target, state) } }
+}
+
+const isLedgerChanged = (error: unknown): boolean => error instanceof Error && error.cause === LEDGER_CHANGED
+
+/** Returns whether the ledger of a run with verdicts no longer exists. */
 const isGone = (ledger: string, { counts }: AwardReport): boolean =>
   !existsSync(ledger) && VERDICTS.some((verdict) => counts[verdict] > 0)
 
@@ -164,7 +171,7 @@ function abortable(client: CampaignClient, signal: AbortSignal) {
   setMaxListeners(0, signal)
   return {
     [CLIENT_INTERNALS]: clientInternals(client),
-    // The options of a run name the account whose tokens may be sent.
+    // Keep the run's options: they name the account whose tokens may be sent.
     rewardWallet: (award: RewardWalletRequest, options: CallOptions) =>
       client.rewardWallet(award, { ...options, signal }),
   }

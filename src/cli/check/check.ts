@@ -111,7 +111,7 @@ function checkFlags(flags: CheckFlags, env: NodeJS.ProcessEnv): void {
   requireAllowedCampaign(env, flags.pid, `writes to "${flags.pid}"`)
 }
 
-/** Describes the award and asks for confirmation. @throws CommandFailure when the user declines */
+/** Describes the award and asks for confirmation. @throws CommandFailure when it is declined */
 async function confirmWrite(flags: CheckFlags, printLine: (line: string) => void): Promise<void> {
   const { address, pid, id, xp } = awardOf(flags)
   printLine(`--allow-writes sends one award twice: ${xp} XP to ${address} in the campaign ${pid}, with the id ${id}.`)

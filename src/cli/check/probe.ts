@@ -26,7 +26,7 @@ const TIMEOUT_MS = 10_000
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024
 /** Maximum length of a content type or a title in a message, in characters. */
 const MAX_PART_LENGTH = 100
-/** The title of a longer page is searched in its beginning. */
+/** The title is searched in the first characters of a page. */
 const MAX_HEAD_LENGTH = 65_536
 const TOKEN_REFUSED = 'the service refused the token (HTTP 401)'
 
@@ -184,9 +184,10 @@ export class Probe {
     const described = formOf(response.text)
     const mayBeApplied = mayHaveBeenApplied(result)
     const isTemporary = result.isTokenRefused || result.status === TOO_MANY_REQUESTS || result.status >= 500
-    const isPage = described.form === 'not JSON' || described.form === 'empty'
-    if (isTemporary || result.status === 408 || isRedirect(status) || (status < 400 && isPage)) {
-      const reason = isPage ? describePage(response, secrets) : `HTTP ${status}`
+    const hasNoJson = described.form === 'not JSON' || described.form === 'empty'
+    if (isTemporary || result.status === 408 || isRedirect(status) || (status < 400 && hasNoJson)) {
+      const reason = hasNoJson ? describePage(response, secrets) : `HTTP ${status}`
+      // `result.status` is the code of an error in a 2xx response, and 0 without an error.
       return this.#noReply(result, reason, result.status || status)
     }
     // The client could not read an envelope, or it read an error.
@@ -209,7 +210,7 @@ function reasonOf({ error }: Failure): string {
   return `no response within ${TIMEOUT_MS / 1_000} s`
 }
 
-/** Describes a response that is not JSON, such as a sign-in page: its status, content type and title, without secrets. */
+/** Describes a response without JSON, such as a sign-in page: its status, content type and title, without secrets. */
 function describePage({ status, header, text }: TransportResponse, secrets: Secrets): string {
   const [type = ''] = (header('content-type') ?? '').split(';')
   const title = titleOf(text.slice(0, MAX_HEAD_LENGTH))
@@ -232,7 +233,7 @@ function titleOf(html: string): string | undefined {
         .trim()
 }
 
-/** Describes a body that is no data. */
+/** Classifies a body without data. */
 function formOf(text: string): Pick<Reply, 'form' | 'code'> {
   const body = tryParseJson(text.replace(/^\uFEFF/, ''))
   if (body === undefined) return { form: text.trim() === '' ? 'empty' : 'not JSON' }

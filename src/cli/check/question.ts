@@ -58,7 +58,7 @@ interface SendOptions {
   readonly names?: QueryNames
   /** Values that replace arguments of the command. */
   readonly values?: Partial<CheckArguments>
-  /** Replaces the user's token. */
+  /** Replaces the token of the command. */
   readonly token?: string
 }
 

@@ -228,7 +228,7 @@ async function receive(
   const forwarded = forwardTo === undefined ? undefined : await forward(forwardTo, request, body)
   const status = forwarded ? (forwarded.status ?? 502) : (givenStatus ?? (isWrong ? 401 : 200))
   response.writeHead(status, forwarded && withoutConnectionHeaders(forwarded.headers)).end(forwarded?.body)
-  // The command may end after this message. A sender that closes the connection gets no response.
+  // The command may end after this message: wait until the response is sent, or the sender has closed the connection.
   await finished(response).catch(() => undefined)
   return {
     at,
@@ -246,7 +246,7 @@ async function receive(
 /** Counts the saved messages, so that two messages of the same millisecond have different names. */
 let savedCount = 0
 
-/** Writes the body and the headers of a message to two files. Returns the name of the file with the body. */
+/** Writes the body and the headers of a message to two files. Returns the name of the body file, or why it failed. */
 async function saveMessage(
   folder: string,
   at: string,

@@ -12,11 +12,10 @@ import { dim, green, type Output, type Part, red, yellow } from '../output.ts'
 interface SavedMessage {
   readonly secret: string
   readonly body: Uint8Array
-  /** The signature header. */
   readonly signature: SignatureHeader
 }
 
-/** The name of the file with the headers of a message that `listen --save` wrote, beside the file with its body. */
+/** Returns the name of the headers file that `listen --save` writes beside a body file. */
 export const headersFileOf = (bodyFile: string): string => `${bodyFile.replace(/\.body$/, '')}.headers.json`
 
 /** `campaign-client webhook verify` */

@@ -137,7 +137,7 @@ interface SentMessage {
   readonly contentType?: string
   /** The Location header of a redirect. */
   readonly location?: string
-  /** The beginning of the body. */
+  /** The beginning of the response body. */
   readonly text: string
   readonly error?: string
   /** What to do about the error. */
@@ -196,18 +196,18 @@ function failureOf(
   const countOf = ({ length }: readonly SentMessage[]): string =>
     `${length} of ${deliveries.length} message${deliveries.length === 1 ? '' : 's'}`
   const unexpected = deliveries.filter(({ expected }) => !expected)
-  // Other deliveries may have failed: an accepted forgery is worse.
+  // Report forgeries first: they are worse than failed deliveries.
   const forgeries = wrongSignature || unsigned ? unexpected.filter(({ status }) => isSuccess(status)) : []
   if (forgeries.length > 0) {
     const message = `the receiver accepted ${countOf(forgeries)} with a ${unsigned ? 'missing' : 'wrong'} signature`
     const advice = 'verify the signature before anything else, for example with createWebhookReceiver'
     return new CommandFailure(EXIT.incomplete, 'forgery_accepted', message, { advice, result })
   }
-  const unanswered = unexpected.filter(({ status }) => status === undefined)
-  const [silent] = unanswered
+  const withoutResponse = unexpected.filter(({ status }) => status === undefined)
+  const [silent] = withoutResponse
   if (silent !== undefined) {
     const { error, advice } = silent
-    return new CommandFailure(EXIT.unreachable, 'network', `no response to ${countOf(unanswered)}: ${error}`, {
+    return new CommandFailure(EXIT.unreachable, 'network', `no response to ${countOf(withoutResponse)}: ${error}`, {
       advice: advice ?? 'check the URL, and that the receiver is running',
       result,
     })
@@ -257,7 +257,9 @@ function setFields(message: Message, changes: readonly Pair[]): void {
     let target = message
     for (const step of steps) {
       const next: unknown = Object.hasOwn(target, step) ? target[step] : undefined
-      if (typeof next !== 'object' || next === null) throw usageFailure(`--set: the message has no object at "${path}"`)
+      if (typeof next !== 'object' || next === null) {
+        throw usageFailure(`--set: the message has no object that can hold "${path}"`)
+      }
       target = next as Message
     }
     Object.defineProperty(target, last, {

@@ -11,7 +11,7 @@ import {
 } from '../protocol.ts'
 import { refresh } from './live.ts'
 
-/** Asks the server to perform an action. @throws Problem with a message for the user */
+/** Asks the server to perform an action. @throws Problem with a message for the page */
 export async function perform<Name extends ActionName>(
   name: Name,
   request: ActionRequest<Name>,

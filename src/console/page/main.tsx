@@ -172,7 +172,7 @@ function setWidth(percent: number): void {
 
 /** The line between a list and the open item. Dragging it, or an arrow key, changes the width of the item. */
 const Divider = () => (
-  // biome-ignore lint/a11y/useSemanticElements: hr is no control
+  // biome-ignore lint/a11y/useSemanticElements: hr is not a control
   <div
     class="divider"
     role="separator"

@@ -45,7 +45,7 @@ const queryOf = (names: RegExp) => {
 /** The filters of the list. Links between a list and its items keep them. */
 export const filterQuery = computed(() => queryOf(/^(?:find|show|pid)$/))
 
-/** The filters, and the key of the item to compare with, which stays while the user chooses the other one. */
+/** The filters, and the key of the item to compare with, which stays until the other item is chosen. */
 export const rowQuery = computed(() => queryOf(/^(?:find|show|pid|compare)$/))
 
 function show(to: string, isNewEntry: boolean): void {

@@ -45,7 +45,7 @@ interface FailedRequest {
 const RETRY_WINDOW_MS = 60_000
 const MAX_FAILED = 1000
 
-/** Keeps the recent events of the service. The page polls it for the changes since a revision. */
+/** Keeps the recent requests and deliveries of the service. The page polls it for the changes since a revision. */
 export class Feed {
   readonly campaigns: Campaigns
   readonly progress: Progress
@@ -124,7 +124,11 @@ export class Feed {
     return this.#deliveries.get(key)
   }
 
-  /** Runs `work` and marks the deliveries that it queues with `isFromConsole`. Adds `action` to the requests. */
+  /**
+   * Runs `work` and marks the deliveries that it queues with `isFromConsole`. Adds `action` to the requests.
+   *
+   * `work` must be synchronous: the service reports the deliveries that it queues before `work` returns.
+   */
   runAction<Result>(work: () => Result, action?: Action): Result {
     this.#isConsoleAction = true
     try {

@@ -201,7 +201,7 @@ function respondWith(
   transmission: ResponseOutcome['transmission'] = 'whole',
   delayMs = 0,
 ): Outcome {
-  // Tells programs such as `check` that this is no real service.
+  // Tells programs such as `check` that this is not the real service.
   const response = { status, headers: { ...headers, 'x-campaign-client': 'local' }, body }
   return { kind: 'response', response, transmission, delayMs }
 }

@@ -76,11 +76,11 @@ export class DeliveryQueue {
 
   redeliver(deliveryId: string, { webhooks, ids }: ServiceContent): DeliveryRecord {
     const known = this.#deliveries.get(deliveryId)
-    if (!known) throw redeliverRefusal(`there is no delivery "${deliveryId}"`)
+    if (!known) throw redeliverError(`there is no delivery "${deliveryId}"`)
     const { id, body, url, webhook } = known
     const current = webhooks.find(webhook.hook_id)
     if (!current?.urls.includes(url)) {
-      throw redeliverRefusal(`the webhook "${webhook.hook_id}" no longer has ${url}`)
+      throw redeliverError(`the webhook "${webhook.hook_id}" no longer has ${url}`)
     }
     const redeliveryOf = deliveryId
     return recordOf(this.#add({ deliveryId: ids.next('delivery'), id, body, url, webhook: current, redeliveryOf }))
@@ -132,7 +132,7 @@ export class DeliveryQueue {
     for (const delivery of this.#deliveries.values()) {
       if (delivery.state !== 'pending' || delivery.webhook.hook_id !== hookId) continue
       if (keptUrls.includes(delivery.url)) continue
-      this.#abort(delivery, 'the webhook was unregistered')
+      this.#abort(delivery, 'the webhook was unregistered, or no longer has this URL')
       this.#end(delivery, 'dropped')
     }
   }
@@ -164,7 +164,7 @@ export class DeliveryQueue {
     while (this.#running.size < MAX_CONCURRENT) {
       const delivery = this.#waiting.shift()
       if (!delivery) return
-      if (delivery.state !== 'pending' || this.#isPostponed(delivery)) continue
+      if (delivery.state !== 'pending' || this.#postpone(delivery)) continue
       const attempt: Promise<void> = this.#attempt(delivery).then(() => {
         this.#running.delete(attempt)
         this.#startWaiting()
@@ -174,8 +174,8 @@ export class DeliveryQueue {
     }
   }
 
-  /** Takes the fault of the next attempt. Returns whether the fault postpones the attempt. */
-  #isPostponed(delivery: QueuedDelivery): boolean {
+  /** Takes the fault of the next attempt. Postpones the attempt if the fault says so, and returns whether it did. */
+  #postpone(delivery: QueuedDelivery): boolean {
     if (delivery.fault) return false
     const fault = this.#faults.takeForDelivery(delivery.body, this.#heldBy(delivery).length > 0)
     delivery.fault = fault
@@ -190,7 +190,7 @@ export class DeliveryQueue {
     return [...this.#held].filter((held) => held.url === url && held.id !== id)
   }
 
-  /** Sends the messages that `reorder` held. */
+  /** Queues the deliveries that `reorder` held for this one. */
   #releaseHeld(delivery: QueuedDelivery): void {
     for (const held of this.#heldBy(delivery)) {
       this.#settings.clock.clearTimeout(held.timer)
@@ -233,7 +233,7 @@ export class DeliveryQueue {
   #end(delivery: QueuedDelivery, state: 'delivered' | 'undelivered' | 'dropped'): void {
     delivery.state = state
     this.#reportChange(delivery)
-    // The last attempt may succeed after its delivery was dropped: the same ID again.
+    // An ID ends twice if the last attempt succeeds after its delivery was dropped.
     this.#ended.set(delivery.deliveryId, undefined, delivery.body.length + JSON.stringify(delivery.attempts).length)
   }
 
@@ -242,7 +242,7 @@ export class DeliveryQueue {
   }
 }
 
-const redeliverRefusal = (message: string): ConfigurationError =>
+const redeliverError = (message: string): ConfigurationError =>
   configurationError('redeliver', [{ path: ['deliveryId'], message }])
 
 function recordOf(delivery: QueuedDelivery): DeliveryRecord {

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { webhookRegistration } from '../../endpoints/register-webhook.ts'
 import { identifier } from '../../schemas/fields.ts'
-import { secretProblem } from '../../webhook/signature.ts'
+import { secretIssue } from '../../webhook/signature.ts'
 import { strictFields } from '../option-readers.ts'
 import type { IdGenerator } from '../state/id-generator.ts'
 
@@ -67,7 +67,7 @@ export type WebhookChange = 'registered' | 'replaced' | 'unregistered'
 const { scope, url, hook_id } = webhookRegistration.shape
 
 /** Whether a non-empty secret can sign messages. */
-export const isUsableSecret = (secret: string): boolean => secretProblem(secret) === undefined
+export const isUsableSecret = (secret: string): boolean => secretIssue(secret) === undefined
 
 /** The message of the error about an unusable secret. */
 export const UNUSABLE_SECRET = 'must not consist of zero bytes'

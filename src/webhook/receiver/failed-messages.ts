@@ -39,10 +39,10 @@ export const GIVEN_UP_MS: number = DELIVERY_SPAN_MS + 5_000
  * @throws ConfigurationError when the store lacks a method
  */
 export function keepingStore({ store }: ReceiverSettings): Required<DeliveryStore> {
-  const problem = mustKeepMessages(store)
-  if (problem === undefined) return store as Required<DeliveryStore>
+  const issue = mustKeepMessages(store)
+  if (issue === undefined) return store as Required<DeliveryStore>
   throw new ConfigurationError(
-    `the store keeps no messages: it ${problem}; use sqliteStore or postgresStore, with keepFailed`,
+    `the store keeps no messages: it ${issue}; use sqliteStore or postgresStore, with keepFailed`,
   )
 }
 

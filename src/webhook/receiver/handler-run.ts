@@ -20,7 +20,7 @@ type RunOutcome = Exclude<WebhookHandledOutcome, 'duplicate'>
  * Otherwise releases the delivery, so that another attempt can claim it.
  */
 export class HandlerRun {
-  /** Resolves to the call of the store that ends the claim, when the handler has ended. Never rejects. */
+  /** When the handler has ended, resolves to the store call that ends the claim. Never rejects. */
   readonly ended: Promise<StoreCall>
   readonly #delivery: ClaimedDelivery
   readonly #lease: Lease
@@ -45,7 +45,7 @@ export class HandlerRun {
     return this.#abandoned.promise
   }
 
-  /** Aborts the signal of a handler that is still running. `onError` receives a `LeaseError`. */
+  /** Aborts the signal of a handler that is still running. `onError` receives a `reason` that is a `LeaseError`. */
   abort(reason: unknown): void {
     this.#lease.abort(reason)
   }
@@ -99,7 +99,7 @@ export class HandlerRun {
       if (error instanceof DiscardEvent) return 'discarded'
       this.#error = error
       const { aborted, reason } = lease.signal
-      // The lease has reported its reason already.
+      // The lease has reported a `LeaseError` already, and the abort of a replay is not an error of the handler.
       if (!aborted || error !== reason) reportError(this.#delivery, error, 'handle')
       return aborted ? 'interrupted' : 'failed'
     }
@@ -124,6 +124,12 @@ class Lease {
   readonly #delivery: ClaimedDelivery
   readonly #limit: RunLimit
   readonly #controller = new AbortController()
+  /** The delay between two extensions. */
+  readonly #intervalMs: number
+  /** The delay after which an extension without a response is sent again. */
+  readonly #responseMs: number
+  /** The delay after which a failed extension is sent again. */
+  readonly #retryMs: number
   /** A time of `performance.now()`, like all times in this class. */
   #expiresAt: number
   #extendAt: number
@@ -133,11 +139,15 @@ class Lease {
   #ended = false
 
   constructor(delivery: ClaimedDelivery, limit: RunLimit) {
-    const { claimedAt, settings } = delivery
+    const { claimedAt } = delivery
+    const { leaseMs } = delivery.settings
     this.#delivery = delivery
     this.#limit = limit
-    this.#expiresAt = claimedAt + settings.leaseMs
-    this.#extendAt = claimedAt + settings.leaseMs / 3
+    this.#intervalMs = leaseMs / 3
+    this.#responseMs = leaseMs / 6
+    this.#retryMs = leaseMs / 10
+    this.#expiresAt = claimedAt + leaseMs
+    this.#extendAt = claimedAt + this.#intervalMs
     this.#startTimer()
   }
 
@@ -186,19 +196,19 @@ class Lease {
   async #extend(sentAt: number): Promise<void> {
     const delivery = this.#delivery
     const { store, leaseMs } = delivery.settings
-    const attemptMs = leaseMs / 6
     // The previous attempt got no response in time.
-    if (this.#pendingSince !== undefined) reportError(delivery, noResponse('extend', attemptMs), 'extend')
+    if (this.#pendingSince !== undefined) reportError(delivery, noResponse('extend', this.#responseMs), 'extend')
     this.#pendingSince = sentAt
-    this.#extendAt = sentAt + attemptMs
+    this.#extendAt = sentAt + this.#responseMs
     let isExtended: boolean
     try {
       isExtended = requireBoolean('extend', await store.extend(delivery.key, delivery.token, leaseMs))
     } catch (error) {
+      // A newer attempt has reported this one.
       if (this.#ended || this.#pendingSince !== sentAt) return
       reportError(delivery, error, 'extend')
       this.#pendingSince = undefined
-      this.#extendAt = performance.now() + leaseMs / 10
+      this.#extendAt = performance.now() + this.#retryMs
       return this.#startTimer()
     }
     if (this.#ended) return
@@ -209,7 +219,7 @@ class Lease {
     if (this.#pendingSince === sentAt) {
       this.#pendingSince = undefined
       // Counted from the call, because a slow store responds late.
-      this.#extendAt = sentAt + leaseMs / 3
+      this.#extendAt = sentAt + this.#intervalMs
     }
     this.#startTimer()
   }

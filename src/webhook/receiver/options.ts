@@ -22,7 +22,7 @@ import type { Issue } from '../../shared/issue.ts'
 import { isRecord, typeName } from '../../shared/type-checks.ts'
 import type { Finding } from '../diagnose.ts'
 import type { WebhookEvent } from '../event.ts'
-import { secretProblem, type WebhookSecret } from '../signature.ts'
+import { secretIssue, type WebhookSecret } from '../signature.ts'
 import { type DeliveryStore, mustKeepMessages } from '../stores/delivery-store.ts'
 import { memoryStore } from '../stores/memory-store.ts'
 import type { WebhookRejectionReason } from './responses.ts'
@@ -32,8 +32,8 @@ export interface WebhookHandlerContext {
   /**
    * Fires when the lease was lost, `maxRunMs` has passed, a Lambda invocation is about to end, or the receiver was closed.
    * The `reason` is a `LeaseError`. Another receiver may then handle the message, so pass the signal to everything that can be
-   * cancelled. Does not fire when the sender disconnects or `deadlineMs` passes. During a replay, it also fires when the signal
-   * of `replay` fires, with the same reason.
+   * cancelled. Does not fire when the sender disconnects or `deadlineMs` passes. During a replay, it also fires with the signal
+   * of `replay`, and has that signal's reason.
    *
    * If a handler has read this property, and the signal has fired when the handler returns, the handler may have stopped early:
    * the outcome is `interrupted`, and the service retries. Code that destructures, copies or serializes the context also reads
@@ -94,9 +94,12 @@ export interface WebhookHandled {
   kind: WebhookEvent['kind']
   /** The `endpoint` of the receiver. */
   endpoint: string
-  /** How the handler ended. */
+  /** The outcome of the message. */
   outcome: WebhookHandledOutcome
-  /** The time from the request's arrival to the handler's start, in milliseconds. */
+  /**
+   * The time from the arrival of the request, or the start of the replay, to the handler's start, in milliseconds. For a
+   * duplicate: to the response of the store.
+   */
   waitedMs: number
   /** The running time of the handler in milliseconds; 0 for a duplicate. */
   ranMs: number
@@ -150,9 +153,9 @@ export interface WebhookReceiverOptions {
    */
   secret: WebhookSecret | (() => WebhookSecret | PromiseLike<WebhookSecret>)
   /**
-   * Called once for each message, even for `kind: 'unknown'`. When it returns (or its promise resolves), the message is done.
-   * When it throws, the service retries. When it throws `DiscardEvent`, the message is done. A handler that reads `signal` may
-   * be `interrupted`: see {@link WebhookHandlerContext.signal}.
+   * Called for each message until it is done, even for `kind: 'unknown'`. When it returns (or its promise resolves), the
+   * message is done. When it throws, the service retries. When it throws `DiscardEvent`, the message is done. A handler that
+   * reads `signal` may be `interrupted`: see {@link WebhookHandlerContext.signal}.
    */
   handle: WebhookHandler
   /**
@@ -193,7 +196,7 @@ export interface WebhookReceiverOptions {
   maxRunMs?: number | undefined
   /**
    * How long the store records a message as done, in milliseconds; at least 395 000, the time in which all retries come.
-   * Only this record prevents replays.
+   * Only this record prevents replay attacks.
    *
    * @defaultValue 604 800 000 (7 days)
    */
@@ -232,14 +235,14 @@ export interface WebhookReceiverOptions {
   onHandled?: ((handled: WebhookHandled) => unknown) | undefined
 }
 
-type Hooks = 'onReject' | 'onError' | 'onHandled'
+type Callbacks = 'onReject' | 'onError' | 'onHandled'
 
-type Defaulted = Exclude<keyof WebhookReceiverOptions, Hooks | 'keepFailed'>
+type Defaulted = Exclude<keyof WebhookReceiverOptions, Callbacks | 'keepFailed'>
 
 /** The options with every default filled in. */
 export type ReceiverSettings = { [Name in Defaulted]-?: Exclude<WebhookReceiverOptions[Name], undefined> } & Pick<
   WebhookReceiverOptions,
-  Hooks
+  Callbacks
 > & {
     /** How long failed messages are kept, in milliseconds; `undefined` if they are not kept. */
     keepFailedMs: number | undefined
@@ -249,24 +252,27 @@ const WEEK_MS = 604_800_000
 const MONTH_MS = 2_592_000_000
 
 const mustBeEndpoint: OptionRule = (value) => {
-  const problem = mustBeText(value)
-  return problem && `${problem}: your name for this endpoint (for instance its path)`
+  const issue = mustBeText(value)
+  return issue && `${issue}: your name for this endpoint (for instance its path)`
 }
 
-/** The options contain a copy of the bytes. Otherwise, wiping the original would accept messages signed with zero bytes. */
+/**
+ * The options contain a copy of the bytes: if the caller wipes the original, the receiver must not accept messages signed with
+ * zero bytes.
+ */
 const mustBeSecret: OptionRule = (value) => {
   if (typeof value === 'function') return undefined
   if (value === undefined || value === null) {
     return 'is missing: pass a secret, a list of secrets, or a function that returns one (is the environment variable set?)'
   }
-  return secretProblem(value)
+  return secretIssue(value)
 }
 
 const mustBeStore: OptionRule = (value) => {
-  const problem = mustHaveMethods('claim', 'extend', 'complete', 'release')(value)
+  const issue = mustHaveMethods('claim', 'extend', 'complete', 'release')(value)
   return (
-    problem &&
-    `${problem}; pass sqliteStore(path), postgresStore(pool), redisStore(client), memoryStore() or your own DeliveryStore`
+    issue &&
+    `${issue}; pass sqliteStore(path), postgresStore(pool), redisStore(client), memoryStore() or your own DeliveryStore`
   )
 }
 
@@ -321,12 +327,10 @@ export function receiverSettings(given: WebhookReceiverOptions): ReceiverSetting
   }
 }
 
-/** The issue of `keepFailed`. A value that is no store has its own issue. */
+/** The issue of `keepFailed`. A value that is not a store has its own issue. */
 function keepFailedIssue(store: unknown): string | undefined {
-  const problem = mustBeStore(store) === undefined ? mustKeepMessages(store) : undefined
-  return (
-    problem && `needs a store that keeps messages, and store ${problem}; pass sqliteStore(path) or postgresStore(pool)`
-  )
+  const issue = mustBeStore(store) === undefined ? mustKeepMessages(store) : undefined
+  return issue && `needs a store that keeps messages, and store ${issue}; pass sqliteStore(path) or postgresStore(pool)`
 }
 
 /** The claim of a killed process must expire before the last retry. */

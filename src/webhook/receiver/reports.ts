@@ -23,7 +23,7 @@ const REPORTED_AS_ERRORS: ReadonlySet<WebhookRejectionReason> = new Set([
   'internal_error',
 ])
 
-/** Calls `onReject`, `onError` and `onHandled`. Errors of these hooks do not change a response. */
+/** Calls `onReject`, `onError` and `onHandled`. Errors of these callbacks do not change a response. */
 export class ReceiverReports {
   readonly #settings: ReceiverSettings
   /** The last warning of each topic. */

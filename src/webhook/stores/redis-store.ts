@@ -24,7 +24,7 @@ import {
 export interface NodeRedisClient {
   /** Runs a Lua script. */
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>
-  /** The upper-case method identifies a client of this package. */
+  /** This method identifies a client of `redis`. */
   EVAL(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>
 }
 
@@ -101,9 +101,9 @@ return 1`
 /**
  * Creates a delivery store in Redis 5 or newer (or Valkey), for receivers in several processes.
  *
- * Uses your client of `redis` or `ioredis`, and neither connects nor closes it. Writes one key per delivery, with one Lua
- * script per call, and uses the clock of the server. The user of the client needs the commands EVAL, GET, SET, DEL, PTTL
- * and PEXPIRE.
+ * Uses your client of `redis` or `ioredis`: connect and close it yourself. Writes one key per delivery, with one Lua script
+ * per call, and uses the clock of the server. The client's ACL user needs the commands EVAL, GET, SET, DEL, PTTL and
+ * PEXPIRE.
  *
  * Redis replicates and saves in the background. A crash or failover of the server may lose the last writes, and a delivery
  * may be handled again. Set `maxmemory-policy noeviction`: a delivery whose key was evicted is handled again. If handling a
@@ -206,7 +206,7 @@ class NoResponseError extends Error {
 const inTime = <Result>(response: Promise<Result>): Promise<Result> =>
   withTimeLimit(Promise.resolve(response), RESPONSE_TIMEOUT_MS, () => new NoResponseError())
 
-/** Whether a script may have been executed, or may still be. "Timed out" is the error of `commandTimeout` of ioredis. */
+/** Whether a script may have been executed, or may still be. "Timed out" is the error of ioredis's `commandTimeout`. */
 const mayBeExecuted = (error: unknown): boolean =>
   error instanceof NoResponseError ||
   /\b(?:closed|disconnects|max retries|timed out|ECONNRESET|EPIPE)\b/i.test(String(error))
@@ -296,7 +296,7 @@ function runInPool(pool: NodeRedisPool, script: string, key: string, args: strin
 /**
  * Reads the reply of a script. Some clients are configured to return strings or bigints.
  *
- * @throws ConfigurationError when it has another form: clients with callbacks and transactions do not return the reply
+ * @throws ConfigurationError when the reply is not an integer: a client with callbacks, or inside MULTI, does not return it
  */
 function integer(reply: unknown): number {
   const isText = typeof reply === 'bigint' || (typeof reply === 'string' && /^-?\d+$/.test(reply))

@@ -232,7 +232,7 @@ describe('refuses a file that is not a list', () => {
     ['empty lines', '\n\n', 'is empty'],
     ['a header without rows', `${header}\n`, 'has no rows'],
     ['rows without a header', `${wallet(1)},1,a\n`, 'contains a wallet'],
-    ['a column name that is given twice', `${header},XP\n${wallet(1)},1,a,2\n`, 'names the column "xp" twice'],
+    ['a column name that is given twice', `${header},XP\n${wallet(1)},1,a,2\n`, 'has two columns "xp"'],
     ['a missing column', 'wallet,xp,id\n', 'lacks the column address; it names "wallet", "xp", "id"'],
     ['several missing columns', 'a|b\n', 'lacks the columns address, xp, id or reason'],
     ['a delimiter that is not supported', 'sep="\naddress"xp"id\n', 'line 1: a quote is'],

@@ -70,7 +70,9 @@ test.each([[], OWN])('a report is no list, with the flags %j', async (...flags) 
   for (const report of ['r.csv', 'r2.csv']) {
     const ended = await award([report, ...SEND, ...flags])
     expect(ended).toMatchObject({ code: 2, stdout: '' })
-    expect(ended.stderr).toContain('the file is a report of award, not a list: it has a column result_verdict')
+    expect(ended.stderr).toContain(
+      'the file is a report of the `award` command, not a list: it has a column result_verdict',
+    )
     expect(ended.stderr).toContain('correct the list itself, and run it with the same ledger')
   }
   expect(service.requests).toHaveLength(requests)

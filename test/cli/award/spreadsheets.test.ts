@@ -86,7 +86,7 @@ describe('--columns', () => {
   })
 
   test.each([
-    ['address=Wallet,xp=Total', 'has no column "Total", which --columns names for xp; it names "name", "wallet"'],
+    ['address=Wallet,xp=Total', 'has no column "Total" (named by --columns for xp); it names "name", "wallet"'],
     ['address=Wallet,xp=Wallet,id=Name', '--columns uses the column "wallet" for both'],
     ['address=Wallet,address=Name', 'address is given twice'],
     ['wallet=Wallet', 'Use NAME=HEADING'],
@@ -106,7 +106,7 @@ describe('--columns', () => {
     const ended = await award(['list.csv', '--pid', 'demo', '--yes', '--columns', 'address=Wallet'])
     expect(ended).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('names the column "wallet" twice, which --columns'),
+      stderr: expect.stringContaining('has two columns "wallet" (named by --columns for '),
     })
   })
 })

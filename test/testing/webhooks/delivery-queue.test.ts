@@ -221,7 +221,7 @@ describe('unregistering a webhook', () => {
     await service.settle()
     expect(only(service.deliveries)).toMatchObject({
       state: 'dropped',
-      attempts: [{ ok: false, error: 'the webhook was unregistered' }],
+      attempts: [{ ok: false, error: 'the webhook was unregistered, or no longer has this URL' }],
     })
     expect(only(service.deliveries)).not.toHaveProperty('nextAttemptAt')
     expect(clock.pending).toBe(0)

@@ -290,7 +290,7 @@ describe.skipIf(skipsWithout(postgres.name, postgres.missing))('postgresStore ov
       expect((await receiver.fetch(deliveryOf(activity()))).status).toBe(503)
       expect(rejections).toMatchObject([{ reason: 'store_unavailable' }])
       expect(errors).toMatchObject([{ context: { stage: 'claim' } }])
-      expect(String(errors[0]?.error)).toMatch(/can't read rows: .*type parsers of pg\)/)
+      expect(String(errors[0]?.error)).toMatch(/can't read rows: .*type parser \(pg\)/)
       expect(handled).toHaveLength(0)
     })
   })

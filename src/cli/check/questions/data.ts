@@ -101,7 +101,7 @@ function unlistedFields(
   return [...own, ...nested]
 }
 
-/** Returns whether a key looks like a field name and contains no argument of the user. */
+/** Returns whether a key looks like a field name and contains neither the token nor an argument. */
 function isFieldName(key: string, { args, probe }: Check): boolean {
   if (!/^[a-z][a-z0-9_]{0,40}$/i.test(key)) return false
   const given = [probe.options.token, ...Object.values(args)].filter((value) => typeof value === 'string')
@@ -152,28 +152,28 @@ interface Item {
 /** Returns the dependencies of an item. A quest also depends on its tasks. */
 const dependenciesOf = ({ deps, actions = [] }: Item): readonly string[] => [...deps, ...actions]
 
-/** Counts the items that depend on a cycle: the rest after removing, in turn, every item whose dependencies are removed. */
+/** Counts the items that depend on a cycle: those that a topological sort (Kahn's algorithm) leaves. */
 function countBlocked(items: readonly Item[]): number {
-  /** The items that are left, by ID. An ID may occur twice. */
-  const left = new Map<string, number>()
-  for (const { id } of items) left.set(id, (left.get(id) ?? 0) + 1)
-  const dependants = new Map<string, Item[]>([...left.keys()].map((id) => [id, []]))
+  /** The number of items that are left, by ID. An ID may occur twice. */
+  const itemsLeft = new Map<string, number>()
+  for (const { id } of items) itemsLeft.set(id, (itemsLeft.get(id) ?? 0) + 1)
+  const dependants = new Map<string, Item[]>([...itemsLeft.keys()].map((id) => [id, []]))
   /** The number of dependencies that are left, by item. */
-  const open = new Map<Item, number>()
+  const dependenciesLeft = new Map<Item, number>()
   for (const item of items) {
-    const dependencies = [...new Set(dependenciesOf(item))].filter((id) => left.has(id))
-    open.set(item, dependencies.length)
+    const dependencies = [...new Set(dependenciesOf(item))].filter((id) => itemsLeft.has(id))
+    dependenciesLeft.set(item, dependencies.length)
     for (const id of dependencies) dependants.get(id)?.push(item)
   }
-  const removed = items.filter((item) => open.get(item) === 0)
+  const removed = items.filter((item) => dependenciesLeft.get(item) === 0)
   // The list grows in the loop.
   for (const { id } of removed) {
-    const others = (left.get(id) ?? 0) - 1
-    left.set(id, others)
-    if (others > 0) continue
+    const withSameId = (itemsLeft.get(id) ?? 0) - 1
+    itemsLeft.set(id, withSameId)
+    if (withSameId > 0) continue
     for (const item of dependants.get(id) ?? []) {
-      const count = (open.get(item) ?? 0) - 1
-      open.set(item, count)
+      const count = (dependenciesLeft.get(item) ?? 0) - 1
+      dependenciesLeft.set(item, count)
       if (count === 0) removed.push(item)
     }
   }

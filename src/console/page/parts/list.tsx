@@ -122,7 +122,7 @@ function ClearSearch() {
   return <Button text="Clear search" class="quiet" onClick={clear} />
 }
 
-/** Says which part of a search is no field, and offers the fields. */
+/** Says which part of a search is not a field, and offers the fields. */
 function Unknown({ find, unknown }: { find: string; unknown: string }) {
   const use = (offered: string) => setParameter('find', replaceUnknown(find, unknown, offered))
   return (

@@ -71,7 +71,7 @@ export function CallMethod({ requestKey: key }: { requestKey: string | undefined
   )
 }
 
-/** Returns the text of a field before the user changes it. The log of the service has no secrets. */
+/** Returns the text of a field before it is edited. The log of the service has no secrets. */
 function firstText({ name, example, isOptional, isSecret }: Argument, given: Given | undefined): string {
   if (isSecret) return ''
   if (given === undefined) return isOptional ? '' : defaultOf(name, example)
