@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { isLoopback } from '../../shared/http.ts'
 
 /**
- * Refuses requests that web pages of other sites make with this user's browser. `Origin` and `Sec-Fetch-Site` reveal
+ * Refuses requests that web pages of other sites make in a browser of this machine. `Origin` and `Sec-Fetch-Site` reveal
  * such requests to 127.0.0.1. `Host` reveals requests to a foreign host name that resolves to this machine (DNS rebinding).
  * The port in `Host` is not checked, because a container may map ports.
  */
