@@ -130,7 +130,7 @@ export interface WebhookReceiver {
 }
 
 /**
- * Creates a webhook endpoint, which verifies messages, recognises duplicates and calls your handler once for each message.
+ * Creates a webhook endpoint, which verifies messages, recognises duplicates and calls your handler until a message is done.
  *
  * | outcome | response |
  * |---|---|
@@ -158,7 +158,7 @@ export interface WebhookReceiver {
  * Writes in `runOnce` of the SQLite and PostgreSQL stores take effect exactly once. When the handler succeeds and the store
  * cannot record the success, the response is 200, because a retry would run the handler again; `onError` receives the failure. The
  * receiver tries to record the success up to five times. The response waits for the first attempt, at most two seconds. The
- * signature contains no time stamp: only the record of done messages, kept for `retainMs`, prevents replays.
+ * signature contains no time stamp: only the record of done messages, kept for `retainMs`, prevents replay attacks.
  *
  * The service sends a message at most five times, within about 400 s. With `keepFailed`, a message that no attempt handled stays in the
  * store, and {@link WebhookReceiver.replay} handles it.
