@@ -1,4 +1,4 @@
-import { $ZodArray, type $ZodIssue, $ZodObjectJIT, type $ZodType, type $ZodTypes, safeParse } from 'zod/v4/core'
+import { type $ZodIssue, type $ZodType, type $ZodTypes, safeParse } from 'zod/v4/core'
 import { type Issue, type Issues, MAX_ISSUES } from '../shared/issue.ts'
 import { DECIMAL } from '../shared/text.ts'
 import { isRecord, typeName } from '../shared/type-checks.ts'
@@ -23,31 +23,10 @@ export function validate<Value>(schema: $ZodType<Value>, value: unknown, path: I
     findIssues(schema, value, path, found)
     if (found.count > 0) return { ok: false, issues: found.issues, moreIssues: found.count - found.issues.length }
   }
-  const { success, data, error } = safeParse(compiled(schema), value)
+  const { success, data, error } = safeParse(schema, value)
   if (success) return { ok: true, value: data }
   const issues = error.issues.slice(0, MAX_ISSUES).map((issue) => toIssue(issue, value, path))
   return { ok: false, issues, moreIssues: error.issues.length - issues.length }
-}
-
-const compiledSchemas = new WeakMap<$ZodType, $ZodType>()
-
-function compiled<Value>(schema: $ZodType<Value>): $ZodType<Value> {
-  const known = compiledSchemas.get(schema) ?? compile(schema)
-  compiledSchemas.set(schema, known)
-  return known as $ZodType<Value>
-}
-
-/**
- * Returns the schema with objects that zod compiles, where the runtime allows `new Function`: those of zod/mini take three times
- * as long.
- */
-function compile(schema: $ZodType): $ZodType {
-  const { def } = (schema as $ZodTypes)._zod
-  if (def.checks !== undefined) return schema
-  if (def.type === 'array') return new $ZodArray({ ...def, element: compile(def.element) })
-  if (def.type !== 'object') return schema
-  const shape = Object.entries(def.shape).map(([name, field]) => [name, compile(field)])
-  return new $ZodObjectJIT({ ...def, shape: Object.fromEntries(shape) })
 }
 
 /** Counts the entries of all lists in a value, at least up to {@link MANY_ENTRIES}. Not recursive: the value may be very deep. */

@@ -503,7 +503,7 @@ function deliveryStatements(tableName: string, runOnceRetainMs: number) {
   const stillOpen = `SELECT 1 FROM ${table} WHERE ${runOnceKey} AND xmin::text::bigint = txid_current() % 4294967296`
   const prune = (condition = '') => `WITH expired AS (
         SELECT purpose, key_hash FROM ${table} AS record WHERE ${hasEnded}${condition}
-        ORDER BY expires_at LIMIT $1::int FOR UPDATE SKIP LOCKED
+        ORDER BY expires_at LIMIT $1::bigint FOR UPDATE SKIP LOCKED
       )
       DELETE FROM ${table} AS record USING expired
       WHERE record.purpose = expired.purpose AND record.key_hash = expired.key_hash
@@ -556,7 +556,7 @@ function deliveryStatements(tableName: string, runOnceRetainMs: number) {
         SELECT * FROM ${table} AS record
         WHERE ${hasEnded} AND ${isKept} AND endpoint = $1::text
           AND (expires_at, key_hash) > ($2::text::timestamptz, decode($3::text, 'hex'))
-        ORDER BY record.expires_at, record.key_hash LIMIT $4::int
+        ORDER BY record.expires_at, record.key_hash LIMIT $4::bigint
       ) AS page
       ORDER BY page.expires_at, page.key_hash`,
     forget: `DELETE FROM ${table} AS record
@@ -572,7 +572,7 @@ function deliveryStatements(tableName: string, runOnceRetainMs: number) {
     pruneExceptMessages: prune(` AND NOT (${isKept})`),
     expireMessages: `WITH oldest AS (
         SELECT purpose, key_hash FROM ${table} WHERE ${hasEnded}
-        ORDER BY expires_at LIMIT $1::int
+        ORDER BY expires_at LIMIT $1::bigint
       )
       DELETE FROM ${table} AS record USING oldest
       WHERE record.purpose = oldest.purpose AND record.key_hash = oldest.key_hash AND ${isFailed} AND NOT (${isKept})
