@@ -70,7 +70,7 @@ const directly: Sender = (_request, fetchOnce) => fetchOnce()
 let sender: KyInstance | undefined
 
 const throughKy: Sender = ({ url, method }, fetchOnce) => {
-  // Created at the first call, because the build loads ky at its first use (rolldown.config.ts). Retries, timeouts and error statuses
+  // Created at the first call, because the build loads ky at its first use (tsup.config.ts). Retries, timeouts and error statuses
   // depend on the operation: the callers of the transport handle them.
   sender ??= ky.create({ retry: 0, timeout: false, throwHttpErrors: false, redirect: 'manual' })
   return sender(url, { method, fetch: fetchOnce })

@@ -5,15 +5,13 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
-import { rolldown } from 'rolldown'
 import { build } from 'tsup'
 import { onTestFinished, vi } from 'vitest'
-import { esModules } from '../../rolldown.config.ts'
-import { command, runtimeChoices } from '../../scripts/entry-points.ts'
+import { command } from '../../scripts/entry-points.ts'
 import { pathTo } from '../../scripts/repository.ts'
 import type { Host } from '../../src/cli/output.ts'
 import { run as runCommand } from '../../src/cli/run.ts'
-import { consolePage } from '../../tsup.config.ts'
+import { consolePage, esModules } from '../../tsup.config.ts'
 import { socketsRead } from '../support/connections-closed.ts'
 
 /** The result of a command. Everything that the command sent to services of this process has arrived. */
@@ -248,15 +246,10 @@ async function buildCommand(): Promise<string> {
   if (existsSync(folder)) return folder
   mkdirSync(pathTo('reports/command'), { recursive: true })
   const draft = mkdtempSync(pathTo('reports/command/draft-'))
-  await build({ ...consolePage, config: false, silent: true, outDir: join(draft, 'console') })
-  const bundle = await rolldown({
-    ...esModules,
-    input: { 'cli/main': command.source },
-    external: ['kerberos'],
-    // Next to no package.json with these names.
-    resolve: { alias: Object.fromEntries(runtimeChoices.map(({ name, node }) => [name, pathTo(node)])) },
-  })
-  await bundle.write({ ...esModules.output, dir: draft })
+  const quiet = { config: false, silent: true } as const
+  await build({ ...consolePage, ...quiet, outDir: join(draft, 'console') })
+  // Without a package.json beside it, the names of the runtime choices lead to their sources.
+  await build({ ...esModules, ...quiet, entry: { 'cli/main': command.source }, external: ['kerberos'], outDir: draft })
   try {
     renameSync(draft, folder)
   } catch (error) {
@@ -270,12 +263,7 @@ async function buildCommand(): Promise<string> {
 function sourcesHash(): string {
   const hash = createHash('sha256')
   const sources = readdirSync(pathTo('src'), { recursive: true, encoding: 'utf8' }).map((file) => `src/${file}`)
-  const files = [
-    ...sources.filter((file) => /\.\w+$/.test(file)),
-    'rolldown.config.ts',
-    'tsup.config.ts',
-    'package-lock.json',
-  ]
+  const files = [...sources.filter((file) => /\.\w+$/.test(file)), 'tsup.config.ts', 'package-lock.json']
   for (const file of files.sort()) {
     hash
       .update(`${file}\0`)

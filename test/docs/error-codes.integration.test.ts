@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { CampaignError } from 'campaign-client'
 import { build } from 'esbuild'
 import { expect, test } from 'vitest'
-import { constants } from '../../rolldown.config.ts'
 import { pathTo } from '../../scripts/repository.ts'
 import { ERROR_CODES } from '../../src/errors/any-campaign-error.ts'
+import { constants } from '../../tsup.config.ts'
 
 const codes = ERROR_CODES
 

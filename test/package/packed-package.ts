@@ -16,7 +16,6 @@ const INPUTS = [
   'package-lock.json',
   'tsconfig.base.json',
   'scripts/entry-points.ts',
-  'rolldown.config.ts',
   'tsup.config.ts',
   'README.md',
   'LICENSE',

@@ -19,7 +19,7 @@ export const checkNotices: PackageCheck = {
 /** Returns the text of the file. */
 export const notices = (): string => renderNotices(bundledPackages())
 
-/** The modules of packages. `rolldown.config.ts` runs those of `first-use:` at their first use. */
+/** The modules of packages. `tsup.config.ts` runs those of `first-use:` at their first use. */
 const MODULE = /(?:\/node_modules\/|^node_modules\/|^first-use:)((?:@[^/\s]+\/)?[^/\s]+)/
 
 export function bundledPackages(): string[] {
