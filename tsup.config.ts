@@ -76,10 +76,10 @@ const withoutDebug: Plugin = {
   },
 }
 
-/** Removes the comments above members of classes, which esbuild keeps. The declarations have those of the public API. */
+/** Removes the doc comments that esbuild keeps. The declarations have those of the public API. */
 const removeComments: NonNullable<Options['plugins']>[number] = {
   name: 'remove-comments',
-  renderChunk: (code) => ({ code: code.replaceAll(/^[ \t]*\/\*\*[\s\S]*?\*\/\n/gm, '') }),
+  renderChunk: (code) => ({ code: code.replaceAll(/^[ \t]*\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n/gm, '') }),
 }
 
 const library: Options = {
@@ -87,7 +87,7 @@ const library: Options = {
   target: 'es2022',
   removeNodeProtocol: false,
   splitting: true,
-  // Without it, tsup converts CommonJS chunks by a tool that breaks classes with private fields. Chunks have no side effects.
+  // Chunks have no side effects. Without treeshake, tsup converts CommonJS chunks by a tool that breaks private fields.
   treeshake: { moduleSideEffects: 'no-external' },
   // The notices name the bundled packages.
   metafile: true,

@@ -53,8 +53,8 @@ const OPTIONS: OptionRules<AwardOneOptions> = {
  *
  * - Without a ledger, nobody knows what an earlier call has sent. If the service refuses the id, `confirm` looks for the award
  *   in the wallet's progress: `alreadyAwarded`, or `unconfirmed` if it can't tell.
- * - With a `fileLedger`, the processes of one machine know what they have sent, and an award with a final
- *   verdict is not sent again, unless `retryRejected` or `isUsedId` is set. A call opens the file. When the last call ends, the
+ * - With a `fileLedger`, the processes of one machine know what they have sent. An award with a final verdict is not sent again,
+ *   except `rejected` with `retryRejected`, and `unconfirmed` with `isUsedId`. A call opens the file. When the last call ends, the
  *   file is closed at once if it was open for more than a second, otherwise after a second without a call. If another process
  *   has it, the call waits up to 5 s. Of two calls with the same id at once, the second waits, and gets the verdict of the first.
  * - With a `postgresLedger`, several machines share the ledger, for instance the workers of a queue such as pg-boss, BullMQ or

@@ -50,9 +50,9 @@ const MAX_READING_MS = 10_000
  * Returns a `confirm` function for `rewardWallets` and `awardOne`. It reads the progress of the wallet and looks for the
  * award's `id` in `rewards`. It is the default of both functions if the client has `getUserProgress`.
  *
- * A reading is one call without retries, and ends after ten seconds. In a run, it waits for the end of a pause, and its 429
- * starts a pause. An award that is not listed is neither confirmed nor denied: the service may still be processing it. The same
- * applies if the progress can't be read.
+ * A reading is one call without retries, and ends after ten seconds. In a run, it waits for the end of a pause, and a 429
+ * response to it starts one. An award that is not listed is neither confirmed nor denied: the service may still be processing
+ * it. The same applies if the progress can't be read.
  * See "GET /user/progress" in docs/the-service.md.
  *
  * @param client - reads the progress with `getUserProgress`

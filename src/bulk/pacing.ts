@@ -265,8 +265,8 @@ function askedWait(error: CampaignError): number | undefined {
 }
 
 /**
- * Returns the length of the next pause: it doubles with each consecutive pause, and the pause ends at `endsAt` at the latest.
- * The first three pauses are always made.
+ * Returns the length of the next pause, which doubles with each consecutive pause. The first three pauses have their full length.
+ * A later one ends at `endsAt` at the latest.
  *
  * @param pauses - the number of consecutive pauses so far
  * @returns `undefined` if no time is left

@@ -303,7 +303,7 @@ class Run {
   }
 
   /**
-   * Sends rows with an unknown outcome again, under the same ids. It ends early after `patienceMs`, at the first call without a
+   * Sends rows with an unknown outcome again, under the same ids. It ends after `patienceMs`, at the first call without a
    * response, or after `MAX_UNKNOWN` unknown outcomes in a row. The other rows stay `indeterminate`.
    */
   async #resendUnknown(): Promise<void> {

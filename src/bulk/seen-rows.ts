@@ -8,7 +8,7 @@ const MAX_LOAD = 0.75
 
 /**
  * Remembers the rows of a run: their hashes, in a hash table of 32 to 64 bytes per row. A run may have millions of rows, and
- * a `Map` makes the process 200 MB larger for each million.
+ * a `Map` needs several times as much memory.
  */
 export class SeenRows {
   /** The number of slots: a power of two. */

@@ -10,9 +10,9 @@ const SLOW_GROWTH = 50
 const MIN_RESPONSES = 3
 /** If there are this many tokens, the idle ones are removed before a new one is added. */
 const MAX_IDLE_TOKENS = 100
-/** The longest time between two checks of a waiting attempt whether it may start. */
+/** A waiting attempt checks at least this often whether it may start, in milliseconds. */
 const CHECK_MS = 250
-/** A waiting attempt that has not checked for this long loses its place. Its call was abandoned, or the process was blocked. */
+/** A waiting attempt that has not checked for this long does not hold others up: its call was abandoned, or the process was blocked. */
 const MAX_SILENCE_MS = 1_000
 
 /** The permission to send one attempt. */
@@ -75,7 +75,7 @@ class Waiter {
 
 /**
  * The queue and the pace of one access token. Attempts are spaced to meet `requestsPerSecond`. After a 429 they pause, then
- * 1, 2, 4, … attempts may be in flight as responses arrive: the slow start of TCP, whose terms the fields have.
+ * 1, 2, 4, … attempts may be in flight as responses arrive. This is TCP slow start; the fields use its terms.
  *
  * All times are values of `performance.now()`.
  */
@@ -89,7 +89,10 @@ export class TokenLimit {
   #longPause = { until: -Infinity, retryAfterMs: 0 }
   /** Maximum number of attempts in flight. */
   #window = Infinity
-  /** Above this size the window grows slowly. The threshold is half of the size that led to the last 429. */
+  /**
+   * Above this size the window grows slowly. At a 429, it becomes half of the smallest of window, attempts in flight and
+   * responses.
+   */
   #threshold = Infinity
   /** The number of pauses so far. Attempts of an earlier epoch do not change the window. */
   #epoch = 0
@@ -149,7 +152,7 @@ export class TokenLimit {
 
   /**
    * Returns the waiter that may start next, and removes those that have not checked for a while. Retries go before first
-   * attempts. If a 429 is likely, the calls with the fewest retries so far go first; otherwise the calls with the most.
+   * attempts. Among retries, the call with the fewest goes first if a 429 is likely, otherwise the call with the most.
    */
   next(now: number): Waiter | undefined {
     const [firstAttempts = [], ...retries] = this.#waiters
@@ -186,7 +189,7 @@ export class TokenLimit {
     return slot
   }
 
-  /** Records the end of an attempt. Resets the window and the backoff if no other attempt is left. */
+  /** Records the end of an attempt. Resets the window and the backoff if no other attempt is left, and there was a response. */
   end(slot: Slot, now: number): void {
     this.#inFlight.delete(slot)
     if (this.#window === Infinity) return
@@ -259,7 +262,7 @@ function removeOldest(inFlight: Set<Slot>, now: number): void {
 export class RateLimiter {
   readonly #maxConcurrency: number
   readonly #requestsPerSecond: number | undefined
-  /** By access token. The token that was admitted least recently comes first. */
+  /** By access token. {@link admit} moves a token to the end. */
   readonly #limits = new Map<unknown, TokenLimit>()
   readonly #inFlight = new Set<Slot>()
 
@@ -345,8 +348,8 @@ export class RateLimiter {
   }
 
   /**
-   * Returns how long an attempt must wait before it checks again, in milliseconds: 0 if it is its turn, infinity if another
-   * attempt goes first.
+   * Returns how long an attempt must wait before it checks again, in milliseconds: at most 0 if it may start,
+   * infinity if another attempt must start or end first.
    *
    * @param waiter - `undefined` for an attempt that is not in the queue
    */
@@ -394,7 +397,7 @@ export class RateLimiter {
     if (this.#maxConcurrency < Infinity) this.#dueLimit(now)?.next(now)?.wake()
   }
 
-  /** Returns the token that was admitted least recently, of those with a waiter that may start now. */
+  /** Returns the first limit with a waiter that may start now. */
   #dueLimit(now: number): TokenLimit | undefined {
     for (const limit of this.#limits.values()) {
       if (limit.nextStart(now) <= now && limit.next(now) !== undefined) return limit

@@ -64,7 +64,7 @@ export async function dev(flags: DevFlags, { output, env, interrupts }: Context)
   const seed: ServiceSeed = flags.seed === undefined ? {} : prepareSeed(await readJsonObject(flags.seed), secret)
   const options: CampaignServiceOptions = {
     ...seed,
-    // Part of the start, so that a reset keeps them.
+    // Passed at creation, so that a reset keeps them.
     ...(urls.length > 0 && { webhooks: [...(seed.webhooks ?? []), ...urls.map((url) => ({ url, secret }))] }),
     ...(flags.token !== undefined && { tokens: [flags.token] }),
     ...(flags.rateLimit !== undefined && { rateLimit: { perSecond: flags.rateLimit } }),
@@ -81,7 +81,7 @@ export async function dev(flags: DevFlags, { output, env, interrupts }: Context)
     .catch((error: NodeJS.ErrnoException) => {
       throw listenFailure(error, flags.port, host)
     })
-  // In the same turn of the event loop in which the server starts to listen, so before any request.
+  // Created in the turn of the event loop in which the server starts to listen, so before any request.
   const page = createConsole({
     service,
     readPageFile,
@@ -91,7 +91,7 @@ export async function dev(flags: DevFlags, { output, env, interrupts }: Context)
       acceptsAnyToken: options.tokens === undefined,
     },
     baseUrl: listening.url,
-    // The form of the page calls the service at the address at which it listens.
+    // The page's form calls the URL at which the service listens.
     allowedHosts: [...allowedHosts, new URL(listening.url).hostname],
     clock,
     secret,

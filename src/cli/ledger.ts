@@ -151,7 +151,7 @@ interface Explanation {
 
 const NOTHING_EXPLAINED: Explanation = { findings: new Map(), other: undefined }
 
-/** Reads the progress for each selected award that no attempt of the ledger made, and of a `--wallet` that is not in it. */
+/** Reads the progress for each selected award that no attempt of the ledger made, and of the `--wallet` if it has no award. */
 async function explainContents(contents: LedgerContents, flags: LedgerFlags, context: Context): Promise<Explanation> {
   const { pids, hasWallet, summary } = contents
   const { wallet: address, pid = pids.size === 1 ? [...pids][0] : undefined } = flags

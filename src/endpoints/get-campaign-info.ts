@@ -65,7 +65,7 @@ export type CampaignInfo = {
   quests: QuestDefinition[]
 }
 
-/** Schema of {@link TaskDefinition}. Numeric strings become numbers; unknown fields are kept. */
+/** Schema of {@link TaskDefinition}. Numeric strings in `ref_xp` and `xp_mul` become numbers; unknown fields are kept. */
 export const taskDefinition = z.looseObject({
   id: z.string(),
   name: z.string(),
@@ -79,7 +79,7 @@ export const taskDefinition = z.looseObject({
   is_optional: z.boolean(),
 })
 
-/** Schema of {@link QuestDefinition}. Numeric strings become numbers; unknown fields are kept. */
+/** Schema of {@link QuestDefinition}. Numeric strings in `xp_mul` become numbers; unknown fields are kept. */
 export const questDefinition = z.looseObject({
   id: z.string(),
   name: z.string(),
@@ -90,7 +90,7 @@ export const questDefinition = z.looseObject({
   deps: z.array(z.string()),
 })
 
-/** Schema of {@link CampaignInfo}. Numeric strings become numbers; unknown fields are kept. */
+/** Schema of {@link CampaignInfo}. Unknown fields are kept. */
 export const campaignInfo = z.looseObject({
   id: z.string(),
   name: z.string(),

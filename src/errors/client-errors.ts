@@ -25,6 +25,7 @@ export interface ErrorContext {
 
 /** The issues of an error. The error keeps the first 20 issues and the number of further issues. */
 export interface IssuesInit {
+  /** At least one. */
   issues: readonly Issue[]
   /** The number of issues that are not in `issues`. */
   moreIssues?: number | undefined

@@ -60,7 +60,7 @@ export const isReadOnly = (error: unknown): boolean => sqlStateOf(error) === REA
 /**
  * Ends the session on a replica. Closing the connection is not enough: a pooler such as PgBouncer would keep the session. The
  * statement returns no row, because postgres 3.4 would add the row of an ended session to the next result. Never send it inside a
- * transaction: the end of the session would crash `postgres`.
+ * transaction: the end of the session would crash `postgres`. Its parameter means nothing: see {@link Query}.
  */
 export const LEAVE_REPLICA: Parameters<Query> = [
   'SELECT $1::text WHERE CASE WHEN pg_is_in_recovery() THEN NOT pg_terminate_backend(pg_backend_pid()) ELSE false END',

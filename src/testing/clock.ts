@@ -43,8 +43,8 @@ export const systemClock: ServiceClock = {
 }
 
 /**
- * Resolves after `ms` on the clock. Rejects with the reason of the signal when the signal aborts. If an attempt times out during
- * a wait on another clock than the system's, the reason gets a cause that says so, for the error of the client.
+ * Resolves after `ms` on the clock. Rejects with the reason of the signal when the signal aborts. If an attempt times out while it
+ * waits for a manual clock, the reason gets a cause that says so, for the error of the client.
  */
 export function abortableDelay(clock: ServiceClock, ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

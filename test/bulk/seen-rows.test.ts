@@ -14,6 +14,13 @@ test('a row is new once, then a duplicate, and a conflict with another address, 
   expect(seen.add(award(2))).toBe('new')
 })
 
+test('thousands of rows are each new once, then a duplicate', () => {
+  const seen = new SeenRows()
+  const rows = Array.from({ length: 5_000 }, (_, index) => award(index))
+  expect(new Set(rows.map((row) => seen.add(row)))).toEqual(new Set(['new']))
+  expect(new Set(rows.map((row) => seen.add(row)))).toEqual(new Set(['duplicate']))
+})
+
 test('a row that contradicts an earlier row stops the run even if the ledger has no row', async () => {
   const { client, sent } = setup()
   // The first row is released again: nothing was sent.

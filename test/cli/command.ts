@@ -248,7 +248,7 @@ async function buildCommand(): Promise<string> {
   const draft = mkdtempSync(pathTo('reports/command/draft-'))
   const quiet = { config: false, silent: true } as const
   await build({ ...consolePage, ...quiet, outDir: join(draft, 'console') })
-  // Without a package.json beside it, the names of the runtime choices lead to their sources.
+  // There is no package.json beside it, so `#crypto` and `#node-transport` are bundled.
   await build({ ...esModules, ...quiet, entry: { 'cli/main': command.source }, external: ['kerberos'], outDir: draft })
   try {
     renameSync(draft, folder)

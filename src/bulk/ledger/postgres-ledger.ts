@@ -78,8 +78,7 @@ const OPTIONS: OptionRules<PostgresLedgerOptions> = {
 }
 const DEFAULT_LEASE_MS = 60_000
 /**
- * After this time without a response, a connection counts as lost. A statement that waits for the lock of another process
- * ends sooner.
+ * After this time without a response, a statement fails: its connection is lost, or another transaction holds the row.
  */
 const STATEMENT_TIMEOUT_MS = 30_000
 

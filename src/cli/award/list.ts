@@ -197,7 +197,7 @@ function suspectsOf(list: ReadList): Text[] {
 }
 
 /**
- * Finds rows with the wallet and the campaign of another row and a text that looks the same, but another id. Reasons may
+ * Finds rows with the same wallet and campaign as another row, a text that looks the same, and a different id. Reasons may
  * differ in hidden characters, and ids in their Unicode form.
  */
 export function lookAlikesInList(list: ReadList): ListProblem[] {
@@ -219,7 +219,7 @@ export function lookAlikesInList(list: ReadList): ListProblem[] {
 
 /**
  * Finds rows whose reasons look like that of an award in the ledger. A ledger has no reasons, but it may have the id that a
- * row would have without the hidden characters of its reason. A row that was sent before keeps its id.
+ * row would have without the hidden characters of its reason. A row whose own id is in the ledger was sent before, and is not reported.
  */
 export function lookAlikesInLedger(list: ReadList, ids: { has(id: string): boolean }): ListProblem[] {
   if (list.columns.places.id !== undefined) return []

@@ -191,7 +191,7 @@ function placeOf(column: Column, given: string | undefined, names: readonly stri
   return place
 }
 
-/** @throws CommandFailure when a column is missing, or two columns have the same heading */
+/** @throws CommandFailure when a column is missing, or `--columns` gives one heading to two columns */
 function requireColumns(
   places: Readonly<Partial<Record<Column, number>>>,
   pid: string | undefined,

@@ -223,7 +223,7 @@ function findUser(service: CampaignService, { account, platform, pid }: GivenUse
   return fail(`"${account}" has several entries: set "${missing}" to one of "${choices}".`, missing)
 }
 
-/** Returns the message of an error. For wrong options of the service, it lists the issues: the page has a field for each option. */
+/** Returns the message of an error. For wrong options, it lists the issues: the page has a field for each. */
 export function plainMessage(error: unknown): string {
   if (!(error instanceof ConfigurationError)) return error instanceof Error ? error.message : String(error)
   const sentenceOf = ({ path, message }: Issue): string =>

@@ -81,11 +81,11 @@ export interface TaskSeed extends ItemSeed {
   recurrence?: string | undefined
   /** XP that the user's referrer gets when the task is completed (assumed). @defaultValue 0 */
   ref_xp?: number | undefined
-  /** Whether a quest can be completed without the task. @defaultValue false */
+  /** Whether a quest can be completed without the task, unless all its tasks are optional. @defaultValue false */
   is_optional?: boolean | undefined
 }
 
-/** A quest of a campaign seed. It is completed when all its tasks that are not optional are completed. */
+/** A quest of a campaign seed. It is completed when its `deps` and its required tasks are completed. */
 export interface QuestSeed extends ItemSeed {
   /** IDs of the tasks that make up the quest: at least one. */
   actions: readonly string[]

@@ -109,7 +109,7 @@ export class ServiceState {
     this.#changes.events.push(event)
   }
 
-  /** Returns everything, oldest first. */
+  /** Returns everything: entries by campaign, awards and values oldest first. */
   everything(): StateParts {
     const entries = [...this.campaigns.values()].flatMap((campaign) => campaign.entries())
     return { entries, awards: this.awards, values: this.values }
@@ -154,7 +154,7 @@ export interface EntrySnapshot {
   team: string
   /** Total XP from all sources. */
   total: number
-  /** Base XP. */
+  /** XP from tasks and activities, with the multipliers. */
   xp: number
   /** XP from referrals. */
   ref_xp: number
@@ -174,7 +174,7 @@ export interface EntrySnapshot {
 
 /** A copy of the service's state. */
 export interface StateSnapshot {
-  /** Every user's entry in every campaign, in the order of registration. */
+  /** Every user's entry in every campaign: by campaign, then in the order of registration. */
   entries: EntrySnapshot[]
   /** Awards of `rewardWallet`, oldest first. */
   awards: AwardRecord[]

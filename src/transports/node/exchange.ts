@@ -37,7 +37,7 @@ export const STALE = Symbol('stale')
 
 type Result = TransportResponse | typeof STALE
 
-/** Do not write on a connection that was idle for longer: the server may be closing it, and the outcome would be unknown. */
+/** Only requests that may be repeated are written on a connection that was idle for longer: the server may be closing it. */
 const MAX_IDLE_MS = 1_000
 
 /** The time at which a response was read to its end on a socket. */

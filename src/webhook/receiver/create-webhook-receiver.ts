@@ -103,7 +103,8 @@ export interface WebhookReceiver {
   failed(options?: WebhookFailedOptions): AsyncIterable<WebhookFailedMessage>
   /**
    * Calls the handler with a kept message, with `isReplay: true` in its context. Uses a claim with the same lease and limits as
-   * a delivery, so that a message never has two handlers at once. `onHandled` and `onError` are called as for a delivery.
+   * a delivery, so that a message has one handler at a time during its lease. `onHandled` and `onError` are called as for a
+   * delivery.
    *
    * If `signal` fires, the signal of the handler fires, and the claim is released when the handler has stopped. The promise
    * rejects with the reason then, at the latest after a second; at once if the handler has not started.

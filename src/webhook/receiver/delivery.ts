@@ -17,7 +17,7 @@ const DELAYS_MS = [0, 100, 300, 1000, 3000] as const
  */
 const FULL_LEASE_MS = 30_000
 
-/** A record in the store. `failed-messages.ts` describes how long it keeps the message. */
+/** A record in the store. `failed-messages.ts` describes how it keeps a failed message. */
 export interface DeliveryRecord {
   /** The key in the store: see {@link deliveryKey}. */
   readonly key: string

@@ -42,7 +42,7 @@ export function keepingStore({ store }: ReceiverSettings): Required<DeliveryStor
   const issue = mustKeepMessages(store)
   if (issue === undefined) return store as Required<DeliveryStore>
   throw new ConfigurationError(
-    `the store keeps no messages: it ${issue}; use sqliteStore or postgresStore, with keepFailed`,
+    `the store keeps no messages: it ${issue}; use sqliteStore or postgresStore, or your own store with these methods`,
   )
 }
 

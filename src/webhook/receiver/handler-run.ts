@@ -204,7 +204,7 @@ class Lease {
     try {
       isExtended = requireBoolean('extend', await store.extend(delivery.key, delivery.token, leaseMs))
     } catch (error) {
-      // A newer attempt has reported this one.
+      // The handler has ended, or a newer attempt has reported this one.
       if (this.#ended || this.#pendingSince !== sentAt) return
       reportError(delivery, error, 'extend')
       this.#pendingSince = undefined

@@ -195,7 +195,7 @@ export interface WebhookReceiverOptions {
    */
   maxRunMs?: number | undefined
   /**
-   * How long the store records a message as done, in milliseconds; at least 395 000, the time in which all retries come.
+   * How long the store records a message as done, in milliseconds; at least 395 000, the sum of the delays before the retries.
    * Only this record prevents replay attacks.
    *
    * @defaultValue 604 800 000 (7 days)
@@ -225,8 +225,8 @@ export interface WebhookReceiverOptions {
    */
   onReject?: ((rejection: WebhookRejection) => unknown) | undefined
   /**
-   * Called for every failure in your handler, store or receiver, with the original error, and for every claimed message with
-   * `issues`. Errors of `onError` itself are ignored.
+   * Called for every failure in your handler, store or receiver, with the original error, and for every message with `issues`
+   * that is handled. Errors of `onError` itself are ignored.
    *
    * @defaultValue `console.warn` with the error, at most once a minute for each stage and event type
    */
@@ -257,8 +257,8 @@ const mustBeEndpoint: OptionRule = (value) => {
 }
 
 /**
- * The options contain a copy of the bytes: if the caller wipes the original, the receiver must not accept messages signed with
- * zero bytes.
+ * `copyOfOptions` copies the bytes of a secret. Otherwise, when the caller wipes the original, the receiver would accept messages
+ * that are signed with a secret of zeros.
  */
 const mustBeSecret: OptionRule = (value) => {
   if (typeof value === 'function') return undefined

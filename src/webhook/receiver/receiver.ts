@@ -35,7 +35,8 @@ export interface InvocationLimits {
  * - `duplicate`: the message was done before;
  * - `busy`: an attempt of the service or another replay is handling the message;
  * - `failed`: the handler threw or was interrupted, the message has an unexpected shape, or the store could not record that it is
- *   done. The message is kept, unless another receiver has handled it. `onError` has the cause;
+ *   done. The message is kept, unless another receiver has handled it. `onError` gets the cause, except
+ *   for an unexpected shape;
  * - `unknown`: no message of this endpoint is kept under the key.
  */
 export type WebhookReplayOutcome = 'handled' | 'discarded' | 'duplicate' | 'busy' | 'failed' | 'unknown'
@@ -272,7 +273,7 @@ export class Receiver {
 }
 
 const closedReason = (): LeaseError =>
-  new LeaseError('receiver_closed', 'the webhook receiver was closed while the handler was running')
+  new LeaseError('receiver_closed', 'the webhook receiver was closed before the message was handled')
 
 const closedError = (): ConfigurationError =>
   new ConfigurationError('the webhook receiver is closed: replay with a new receiver')

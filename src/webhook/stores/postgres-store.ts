@@ -78,7 +78,7 @@ const rules = (): OptionRules<PostgresStoreOptions> => ({
 const DEFAULT_TABLE = 'campaign_deliveries'
 /** A healthy database responds in milliseconds. */
 const STATEMENT_TIMEOUT_MS = 3_000
-/** Another record may end between two statements. Then they are sent again. */
+/** The record that blocks the INSERT may expire before the SELECT. Then both are sent again, at most this many times in all. */
 const MAX_INSERTS = 3
 
 /** A {@link DeliveryStore} in PostgreSQL, with transactions that run exactly once. */
@@ -97,11 +97,11 @@ export interface PostgresStore<Transaction> extends Required<DeliveryStore> {
    * ```
    *
    * Pass the `key` that the handler receives. It includes the endpoint. If two endpoints do the same work for the same
-   * message, pass `event.id`. Claims have their own keys.
+   * message, pass `event.id`. These keys never collide with those of claims.
    *
-   * For `runOnceRetainMs` after the commit, a call with the same key resolves to `{ ran: false }` without calling `apply`:
-   * the work is done, so let the handler return normally. A concurrent call with the same key waits for up to 3 s, and runs
-   * `apply` if the first call was rolled back. Do not call `runOnce` within `apply`: it may wait for itself.
+   * A committed key is remembered for `runOnceRetainMs` from the start of its transaction. In that time, a call with the same key
+   * resolves to `{ ran: false }` without calling `apply`: the work is done, so let the handler return normally. A concurrent call
+   * with the same key waits for up to 3 s, and runs `apply` if the first call was rolled back. Do not call `runOnce` within `apply`: it may wait for itself.
    *
    * Only writes through `tx` take effect exactly once: a rollback does not recall a mail that `apply` sent. Throw to roll
    * back. `tx` cannot be used after `apply` has ended. The isolation level is READ COMMITTED.
@@ -126,8 +126,8 @@ export interface PostgresStore<Transaction> extends Required<DeliveryStore> {
 
   /**
    * Deletes expired records: completed deliveries, `runOnce` keys, claims, and failed messages that are older than the `retainMs`
-   * of `keepFailed`. The store never deletes the others by itself: call this regularly, and again as long as it resolves to
-   * `limit`. Concurrent calls skip each other's rows.
+   * of `keepFailed`. By itself, the store deletes only some failed messages. Call this regularly, and again as long as it
+   * resolves to `limit`. Concurrent calls skip each other's rows.
    *
    * @param limit - the maximum number of rows to delete, from 1; keeps the transaction short
    * @defaultValue 1000
@@ -468,7 +468,7 @@ function deliveryStatements(tableName: string, runOnceRetainMs: number) {
   const runOnceKey = `purpose = 'run_once' AND key_hash = ${hash}`
   const ownClaim = `${delivery} AND state = 'claimed' AND token = $2::text`
   const isOurs = '(token IS NOT DISTINCT FROM $2::text)::text AS is_ours'
-  // A released claim has no token. A claim that ends later than any lease was made before the clock was set back.
+  // A released claim has no token. A claim with more than `MAX_CLAIM_MS` left was made before the clock was set back.
   const isCurrent = (row: string) => `(${row}.expires_at > clock_timestamp()
         AND (${row}.state = 'done' OR ${row}.token IS NOT NULL AND ${row}.expires_at <= ${fromNow(String(MAX_CLAIM_MS))}))`
   // Computes the expiry again on conflict, because the statement may have waited for another session. Looks for a current row first,
@@ -531,7 +531,8 @@ function deliveryStatements(tableName: string, runOnceRetainMs: number) {
       set: SET_MESSAGE,
     }),
     completeWithMessage: complete(`, ${noMessage}`),
-    // Releases a claim and keeps its message. `runOnce` may have removed the message, and `forget` the endpoint, too.
+    // Releases a claim and keeps its message. `runOnce` may have removed the message: it is stored again. After `forget`, which
+    // removes the endpoint, too, nothing is kept.
     keep: `UPDATE ${table}
       SET token = NULL, expires_at = clock_timestamp(),
         message = coalesce(message, decode(nullif($3::text, ''), 'base64')),

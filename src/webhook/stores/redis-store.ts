@@ -65,8 +65,8 @@ const FOREIGN = -3
 // Each script uses one key, so it is atomic and works in a cluster. EVAL needs no SCRIPT LOAD on a new or restarted node.
 
 // ioredis retries a command when the connection is lost before the reply. The retry of a claim finds its own token. A claim
-// without expiry (PERSIST, or a restored dump) would block its message forever, so it gets the lease. A claim that ends later than
-// any lease was made before the server's clock was set back, and counts as expired.
+// without expiry (PERSIST, or a restored dump) would block its message forever, so it gets the lease. A claim with more
+// than `MAX_CLAIM_MS` left was made before the server's clock was set back, and counts as expired.
 const CLAIM = `
 local record = redis.call('GET', KEYS[1])
 if record and record ~= 'claim:' .. ARGV[1] then

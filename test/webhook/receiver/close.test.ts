@@ -123,7 +123,7 @@ describe('close()', () => {
     await closed
     expect(contexts[0]?.signal.reason).toBeInstanceOf(LeaseError)
     expect(contexts[0]?.signal.reason).toMatchObject({ code: 'receiver_closed' })
-    expect(contexts[0]?.signal.reason.message).toMatch(/receiver was closed while the handler was running/)
+    expect(contexts[0]?.signal.reason.message).toMatch(/receiver was closed before the message was handled/)
     expect(calls).toEqual(['claim', 'release'])
     expect((await response).status).toBe(503)
     expect(rejections).toMatchObject([{ reason: 'closing', id: message.id }])

@@ -435,7 +435,7 @@ describe('keepFailed', () => {
     expect(() => other.failed()).toThrow(ConfigurationError)
     await expect(other.replay(keyOf('m-1'))).rejects.toThrow(ConfigurationError)
     await expect(other.forget(keyOf('m-1'))).rejects.toThrow(
-      'the store keeps no messages: it lacks the methods failed, take, forget; use sqliteStore or postgresStore',
+      'the store keeps no messages: it lacks the methods failed, take, forget; use sqliteStore or postgresStore, or your own store with these methods',
     )
   })
 

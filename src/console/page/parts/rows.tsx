@@ -136,12 +136,12 @@ interface RowProps<Row> extends Pick<RowsProps<Row>, 'view'> {
   readonly to: string
   readonly row: Row
   readonly above: Row | undefined
-  /** The number of the row in the list, from 1. */
+  /** The `aria-rowindex` of the row, from 1. The head counts as a row. */
   readonly index: number
   readonly isTabStop: boolean
 }
 
-/** A row that is rendered again only when its props change, or a signal that its parts read. */
+/** A row that is rendered again only when its props change, or when a signal that its parts read changes. */
 const KeptRow = <Row,>(props: RowProps<Row>) => useMemo(() => <OneRow {...props} />, Object.values(props))
 
 function OneRow<Row>({ to, view, row, above, index, isTabStop }: RowProps<Row>) {

@@ -165,7 +165,7 @@ export function User(props: Readonly<Record<'pid' | 'account' | 'platform', stri
   const { value: user, error } = useAction('readUser', props, service.value)
   // The new state of the user has no button for a completed task, and the button may have had the focus.
   useEffect(keepFocus, [user])
-  // A link may know only a part of the user's address.
+  // A link may have `*` for the campaign or the platform.
   useEffect(() => {
     if (user) replace(pathOf('users', user.pid, user.platform, user.account))
   }, [user?.id])
@@ -226,16 +226,16 @@ function storyOf(user: UserView) {
     (pid === '' || pid === user.pid) &&
     (isAccount(account, platform) || isAccount(referrer, platform) || (ref_id !== undefined && ref_id === user.ref_id))
   const calls = requests.value.rows.filter(isAbout).map((row) => {
-    // The user is known; a referral has another one.
+    // The page names the user already. Only a referral has a second one.
     const who = (row.referrer ?? row.ref_id) !== undefined && <Who {...row} />
     return { at: row.at, order: 0, to: linkToRequest(row), view: { ...requestView(row), who } }
   })
-  // All deliveries of a message stand where the message was queued.
+  // All deliveries of a message are sorted by the time when the message was queued.
   const messages = deliveries.value.rows.filter(isAbout).map((row) => {
     return { at: row.at, order: 1, to: linkToDelivery(row), view: { ...deliveryView(row), who: undefined } }
   })
   const progress = user.progress.map((each) => ({ at: each.at, order: 2, to: each.key, view: progressView(each) }))
-  // In one millisecond: request, messages, progress.
+  // Newest first. Within a millisecond, the request came first, then messages, then progress.
   return [...calls, ...messages, ...progress].sort((one, other) => other.at - one.at || other.order - one.order)
 }
 
