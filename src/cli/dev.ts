@@ -105,7 +105,8 @@ export async function dev(flags: DevFlags, { output, env, interrupts }: Context)
   }
   const shownHost = isLoopbackHost(host) ? new URL(listening.url).hostname : allowedHosts[0]
   const url = `http://${shownHost}:${listening.port}/`
-  printAddresses(url, service, acceptedTokens(flags, options), output)
+  const unsigned = secret === undefined ? 'not signed: CAMPAIGN_WEBHOOK_SECRET is not set' : 'not signed'
+  printAddresses(url, service, acceptedTokens(flags, options), unsigned, output)
   const open = () =>
     openBrowser(url, (program) => output.err.line(yellow('warning'), ` ${program} could not be started: open ${url}`))
   if (flags.open) open()
@@ -157,15 +158,20 @@ function acceptedTokens(flags: DevFlags, { tokens }: CampaignServiceOptions): st
   return tokens === undefined ? 'accepts any token' : 'accepts only the tokens of the seed'
 }
 
-function printAddresses(url: string, { webhooks }: CampaignService, tokens: string, output: Output): void {
+function printAddresses(
+  url: string,
+  { webhooks }: CampaignService,
+  tokens: string,
+  unsigned: string,
+  output: Output,
+): void {
   output.result({ url, baseUrl: `${url}api/v1` }, (out) => out.line(url))
   const { err } = output
   err.line(dim('  console  '), bold(url))
   err.line(dim('  service  '), `${url}api/v1`, dim(`  ${tokens}`))
   err.line(dim('  control  '), `${url}control/`, dim('  for programs'))
   for (const { urls, signed } of webhooks) {
-    const signature = signed ? '  signed' : '  not signed: CAMPAIGN_WEBHOOK_SECRET is not set'
-    for (const endpoint of urls) err.line(dim('  webhook  '), endpoint, dim(signature))
+    for (const endpoint of urls) err.line(dim('  webhook  '), endpoint, dim(`  ${signed ? 'signed' : unsigned}`))
   }
 }
 

@@ -135,11 +135,12 @@ test('starts with a seed, and saves one', async () => {
 
 test('messages to a signed endpoint of a seed are signed only if CAMPAIGN_WEBHOOK_SECRET is set', async () => {
   const file = join(scratchFolder(), 'seed.json')
-  writeFileSync(file, '{"webhooks":[{"url":"http://127.0.0.1:1/","signed":true}]}')
+  writeFileSync(file, '{"webhooks":[{"url":"http://127.0.0.1:1/","signed":true},{"url":"http://127.0.0.1:2/"}]}')
   const without = await dev(['--seed', file])
   expect(without.output.stderr).toContain('http://127.0.0.1:1/  not signed: CAMPAIGN_WEBHOOK_SECRET is not set')
   const { output } = await dev(['--seed', file], { env: { CAMPAIGN_WEBHOOK_SECRET: 'shared' } })
   expect(output.stderr).toContain('http://127.0.0.1:1/  signed')
+  expect(output.stderr).toContain('http://127.0.0.1:2/  not signed\n')
 })
 
 test('prints a message whose type or scope is no text, and continues', async () => {

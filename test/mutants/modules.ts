@@ -31,7 +31,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   },
   bulk: {
     mutate: ['src/bulk/!(award-one).ts'],
-    tests: ['test/bulk/!(file-ledger|unreachable|*.integration).test.ts'],
+    tests: ['test/bulk/!(file-ledger|*.integration).test.ts'],
   },
   /**
    * Needs PostgreSQL. Tests that kill processes are not listed, because they run compiled code without mutants. Do not run it as
